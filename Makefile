@@ -1,0 +1,99 @@
+# The front door of the repository. CMake (see CMakePresets.json) does the work.
+#   JOBS=n        how many compilers and tests run at once
+#   PROBLEMS=dir  the folder of problem files that `make bench` measures on
+#   ARGS="..."    further arguments for the program behind `make bench` and `make demo`
+
+JOBS ?= $(shell nproc)
+PROBLEMS ?= problems
+PREFIX ?= build/install
+ARGS ?=
+
+CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
+PRESETS = release debug asan tsan native
+CONFIGURED = $(PRESETS:%=build/%/build.ninja)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# Once configured, ninja itself notices changes of the CMake files and new source files.
+$(CONFIGURED): build/%/build.ninja:
+	@cmake --preset $*
+
+.PHONY: deps
+deps:
+	@scripts/setup --quiet
+
+.PHONY: setup
+setup: ## install the Debian packages that are missing
+	@scripts/setup
+
+.PHONY: build
+build: deps build/release/build.ninja ## build everything; the tool is build/release/bin/tribo
+	@cmake --build --preset release -j $(JOBS)
+
+.PHONY: demo
+demo: build ## solve a sliding tower of mass ratio 1e4 with every solver and write a page about it
+	@scripts/demo $(ARGS)
+
+.PHONY: test
+test: build ## run all tests
+	@ctest --preset release -j $(JOBS)
+
+.PHONY: asan
+asan: deps build/asan/build.ninja ## run all tests under the address and undefined-behaviour sanitizers
+	@cmake --build --preset asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS)
+
+.PHONY: tsan
+tsan: deps build/tsan/build.ninja ## run all tests under the thread sanitizer
+	@cmake --build --preset tsan -j $(JOBS)
+	@ctest --preset tsan -j $(JOBS)
+
+.PHONY: bench
+bench: ## measure tribo beside its peers on PROBLEMS=dir; ARGS="..." go to bench/run.py
+	@test -d "$(PROBLEMS)" || { echo "make bench: no folder '$(PROBLEMS)'. Name a folder of FCLIB .hdf5 or Siconos .dat" \
+	  "files: make bench PROBLEMS=dir"; exit 1; }
+	@scripts/setup --quiet --bench
+	@test -f build/native/build.ninja || cmake --preset native
+	@cmake --build --preset native -j $(JOBS)
+	@python3 bench/run.py --problems "$(PROBLEMS)" $(ARGS)
+
+.PHONY: format
+format: ## format all C++ files in place
+	@clang-format -i $(CXX_FILES)
+
+.PHONY: format-check
+format-check: ## fail if a C++ file is not formatted
+	@clang-format --dry-run -Werror $(CXX_FILES)
+
+.PHONY: lint
+lint: deps build/release/build.ninja ## run clang-tidy on the library and the tool
+	@run-clang-tidy -quiet -j $(JOBS) -p build/release '^$(CURDIR)/(tribo|apps)/'
+
+.PHONY: check-includes
+check-includes: ## check the layering of the rooms, macros, and that each header compiles on its own
+	@scripts/check-includes --headers
+
+.PHONY: consumer
+consumer: install ## build and run a small project against the installed package
+	@cmake -S tests/consumer -B build/consumer -G Ninja -DCMAKE_BUILD_TYPE=Release \
+	  -DCMAKE_PREFIX_PATH="$(abspath $(PREFIX))" --log-level=WARNING
+	@cmake --build build/consumer
+	@build/consumer/consumer
+
+.PHONY: check-readme
+check-readme: install ## run the commands and the C++ example of README.md
+	@scripts/check-readme --prefix "$(PREFIX)"
+
+.PHONY: docs
+docs: ## regenerate figures and the API pages (build/docs)
+	@scripts/docs
+
+.PHONY: install
+install: build ## install into PREFIX (build/install)
+	@cmake --install build/release --prefix "$(PREFIX)" | grep -v -e '-- Up-to-date' -e '-- Installing' || true
+
+.PHONY: clean
+clean: ## remove everything that was built
+	@rm -rf build

@@ -1,0 +1,20 @@
+# Installation and the exported package: find_package(tribo) gives tribo::core and tribo::tribo.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tribo")
+
+install(TARGETS tribo_core tribo_all EXPORT tribo-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/tribo/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tribo"
+        FILES_MATCHING PATTERN "*.h")
+install(EXPORT tribo-targets NAMESPACE tribo:: DESTINATION "${package_dir}")
+if(TARGET tribo)
+  install(TARGETS tribo RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/tribo-config.cmake.in"
+                              "${PROJECT_BINARY_DIR}/tribo-config.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/tribo-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/tribo-config.cmake" "${PROJECT_BINARY_DIR}/tribo-config-version.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindSuiteSparse.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindHDF5C.cmake"
+        DESTINATION "${package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
