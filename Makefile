@@ -8,7 +8,7 @@ PROBLEMS ?= problems
 PREFIX ?= build/install
 ARGS ?=
 
-CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
+CXX_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp'))
 PRESETS = release debug asan tsan native
 CONFIGURED = $(PRESETS:%=build/%/build.ninja)
 
@@ -92,7 +92,7 @@ docs: ## regenerate figures and the API pages (build/docs)
 
 .PHONY: install
 install: build ## install into PREFIX (build/install)
-	@cmake --install build/release --prefix "$(PREFIX)" | grep -v -e '-- Up-to-date' -e '-- Installing' || true
+	@cmake --install build/release --prefix "$(PREFIX)" >/dev/null
 
 .PHONY: clean
 clean: ## remove everything that was built
