@@ -1,0 +1,76 @@
+#include "tribo/linalg/block_jacobian.h"
+
+#include <cassert>
+
+namespace tribo {
+
+void BlockJacobian::reserve(Index groups, Index pieces, std::size_t entries) {
+  row_start_.reserve(static_cast<std::size_t>(groups) + 1);
+  piece_start_.reserve(static_cast<std::size_t>(groups) + 1);
+  tree_.reserve(pieces);
+  dof_.reserve(pieces);
+  cols_.reserve(pieces);
+  data_start_.reserve(pieces);
+  data_.reserve(entries);
+}
+
+Index BlockJacobian::add_group(Index rows) {
+  row_start_.push_back(row_start_.back() + rows);
+  piece_start_.push_back(piece_start_.back());
+  return group_count() - 1;
+}
+
+void BlockJacobian::add_piece(Index tree, Index first_dof, const Eigen::Ref<const Matrix>& block) {
+  assert(block.rows() == rows(group_count() - 1));
+  tree_.push_back(tree);
+  dof_.push_back(first_dof);
+  cols_.push_back(static_cast<Index>(block.cols()));
+  data_start_.push_back(data_.size());
+  data_.resize(data_.size() + block.size());
+  Eigen::Map<Matrix>(data_.data() + data_start_.back(), block.rows(), block.cols()) = block;
+  ++piece_start_.back();
+}
+
+void BlockJacobian::multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const {
+  for (Index g = 0; g < group_count(); ++g) {
+    const Index r = rows(g);
+    if (r == 3) {
+      Vec3 sum = Vec3::Zero();
+      for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
+        if (cols_[p] == 6) {
+          sum.noalias() +=
+              Eigen::Map<const Eigen::Matrix<double, 3, 6>>(piece_data(p)) * v.segment<6>(dof_[p]);
+        } else {
+          sum.noalias() +=
+              Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(piece_data(p), 3, cols_[p]) *
+              v.segment(dof_[p], cols_[p]);
+        }
+      }
+      u.segment<3>(row_start_[g]) = sum;
+    } else {
+      auto target = u.segment(row_start_[g], r);
+      target.setZero();
+      for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
+        target.noalias() += piece(g, p) * v.segment(dof_[p], cols_[p]);
+      }
+    }
+  }
+}
+
+void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda,
+                                          Eigen::Ref<Vector> f) const {
+  for (Index g = 0; g < group_count(); ++g) {
+    const Index r = rows(g);
+    for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
+      if (r == 3 && cols_[p] == 6) {
+        f.segment<6>(dof_[p]).noalias() +=
+            Eigen::Map<const Eigen::Matrix<double, 3, 6>>(piece_data(p)).transpose() *
+            lambda.segment<3>(row_start_[g]);
+      } else {
+        f.segment(dof_[p], cols_[p]).noalias() += piece(g, p).transpose() * lambda.segment(row_start_[g], r);
+      }
+    }
+  }
+}
+
+}  // namespace tribo

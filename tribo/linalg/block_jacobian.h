@@ -1,0 +1,57 @@
+// Constraint Jacobian J in blocks: each constraint (a group of 1 or 3 rows) touches one, two or more trees,
+// and is dense on each of them.
+//
+//   group g  rows [row_start(g), row_start(g+1))  pieces [piece_begin(g), piece_end(g))
+//   piece p  dense rows x dofs block on tree piece_tree(p), whose first degree of freedom is piece_dof(p)
+//
+// Pieces are stored column-major in one flat array. Cost of J v or J^T f: the number of stored entries.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tribo/math/types.h"
+
+namespace tribo {
+
+class BlockJacobian {
+ public:
+  using Piece = Eigen::Map<const Matrix>;
+
+  void reserve(Index groups, Index pieces, std::size_t entries);
+
+  // Starts a new constraint of `rows` rows without any piece; returns its index.
+  Index add_group(Index rows);
+
+  // Adds a piece to the last group. `first_dof` is the tree's first degree of freedom; a tree may occur once
+  // per group.
+  void add_piece(Index tree, Index first_dof, const Eigen::Ref<const Matrix>& block);
+
+  Index group_count() const { return static_cast<Index>(row_start_.size()) - 1; }
+  Index row_count() const { return row_start_.back(); }
+  Index row_start(Index g) const { return row_start_[g]; }
+  Index rows(Index g) const { return row_start_[g + 1] - row_start_[g]; }
+  Index piece_count() const { return static_cast<Index>(tree_.size()); }
+  Index piece_begin(Index g) const { return piece_start_[g]; }
+  Index piece_end(Index g) const { return piece_start_[g + 1]; }
+  Index piece_tree(Index p) const { return tree_[p]; }
+  Index piece_dof(Index p) const { return dof_[p]; }
+  Index piece_cols(Index p) const { return cols_[p]; }
+  const double* piece_data(Index p) const { return data_.data() + data_start_[p]; }
+  Piece piece(Index g, Index p) const { return Piece(piece_data(p), rows(g), cols_[p]); }
+  std::size_t entry_count() const { return data_.size(); }
+
+  // u = J v.
+  void multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const;
+  // f += J^T lambda.
+  void add_transpose_product(const Eigen::Ref<const Vector>& lambda, Eigen::Ref<Vector> f) const;
+
+ private:
+  std::vector<Index> row_start_{0};
+  std::vector<Index> piece_start_{0};
+  std::vector<Index> tree_, dof_, cols_;
+  std::vector<std::size_t> data_start_;
+  std::vector<double> data_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,120 @@
+#include "tribo/linalg/block_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tribo {
+
+BlockMatrix BlockMatrix::from_pattern(std::vector<Index> starts,
+                                      const std::vector<std::vector<Index>>& columns) {
+  BlockMatrix matrix;
+  matrix.starts_ = std::move(starts);
+  const Index groups = matrix.group_count();
+  matrix.block_start_.push_back(0);
+  std::size_t entries = 0;
+  for (Index g = 0; g < groups; ++g) {
+    for (const Index c : columns[g]) {
+      if (c == g) matrix.diagonal_.push_back(static_cast<Index>(matrix.column_.size()));
+      matrix.column_.push_back(c);
+      matrix.data_start_.push_back(entries);
+      entries += static_cast<std::size_t>(matrix.rows(g)) * matrix.rows(c);
+    }
+    matrix.block_start_.push_back(static_cast<Index>(matrix.column_.size()));
+  }
+  matrix.data_.assign(entries, 0.0);
+  return matrix;
+}
+
+BlockMatrix BlockMatrix::from_triplets(std::vector<Index> starts, std::span<const ScalarTriplet> triplets) {
+  const Index groups = static_cast<Index>(starts.size()) - 1;
+  std::vector<Index> group_of(starts.back());
+  for (Index g = 0; g < groups; ++g) {
+    for (Index r = starts[g]; r < starts[g + 1]; ++r) group_of[r] = g;
+  }
+  std::vector<std::vector<Index>> columns(groups);
+  for (Index g = 0; g < groups; ++g) columns[g].push_back(g);
+  for (const ScalarTriplet& t : triplets) {
+    std::vector<Index>& row = columns[group_of[t.row]];
+    if (row.back() != group_of[t.col]) row.push_back(group_of[t.col]);
+  }
+  for (std::vector<Index>& row : columns) {
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  BlockMatrix matrix = from_pattern(std::move(starts), columns);
+  for (const ScalarTriplet& t : triplets) {
+    const Index g = group_of[t.row];
+    const Index c = group_of[t.col];
+    const auto begin = matrix.column_.begin() + matrix.block_start_[g];
+    const auto end = matrix.column_.begin() + matrix.block_start_[g + 1];
+    const Index k = static_cast<Index>(std::lower_bound(begin, end, c) - matrix.column_.begin());
+    matrix.mutable_block(g, k)(t.row - matrix.starts_[g], t.col - matrix.starts_[c]) += t.value;
+  }
+  return matrix;
+}
+
+bool BlockMatrix::all_finite() const {
+  return std::all_of(data_.begin(), data_.end(), [](double x) { return std::isfinite(x); });
+}
+
+void BlockMatrix::multiply_row(Index g, const double* x, double* y) const {
+  const Index r = rows(g);
+  if (r == 3) {
+    Vec3 sum = Vec3::Zero();
+    for (Index k = block_start_[g]; k < block_start_[g + 1]; ++k) {
+      const Index c = column_[k];
+      if (rows(c) == 3) {
+        sum.noalias() += Eigen::Map<const Mat3>(data(k)) * Eigen::Map<const Vec3>(x + starts_[c]);
+      } else {
+        sum += Eigen::Map<const Vec3>(data(k)) * x[starts_[c]];
+      }
+    }
+    Eigen::Map<Vec3> target(y);
+    target = sum;
+    return;
+  }
+  Eigen::Map<Vector> target(y, r);
+  target.setZero();
+  for (Index k = block_start_[g]; k < block_start_[g + 1]; ++k) {
+    const Index c = column_[k];
+    target.noalias() += block(g, k) * Eigen::Map<const Vector>(x + starts_[c], rows(c));
+  }
+}
+
+void BlockMatrix::multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vector> y) const {
+  for (Index g = 0; g < group_count(); ++g) multiply_row(g, x.data(), y.data() + starts_[g]);
+}
+
+double BlockMatrix::asymmetry() const {
+  double largest = 0.0;
+  double difference = 0.0;
+  for (Index g = 0; g < group_count(); ++g) {
+    for (Index k = row_begin(g); k < row_end(g); ++k) {
+      const Index c = column_[k];
+      const Block mine = block(g, k);
+      largest = std::max(largest, mine.cwiseAbs().maxCoeff());
+      const auto begin = column_.begin() + block_start_[c];
+      const auto end = column_.begin() + block_start_[c + 1];
+      const auto partner = std::lower_bound(begin, end, g);
+      if (partner != end && *partner == g) {
+        const Block theirs = block(c, static_cast<Index>(partner - column_.begin()));
+        difference = std::max(difference, (mine - theirs.transpose()).cwiseAbs().maxCoeff());
+      } else {
+        difference = std::max(difference, mine.cwiseAbs().maxCoeff());
+      }
+    }
+  }
+  return largest > 0.0 ? difference / largest : 0.0;
+}
+
+Matrix BlockMatrix::to_dense() const {
+  Matrix dense = Matrix::Zero(size(), size());
+  for (Index g = 0; g < group_count(); ++g) {
+    for (Index k = row_begin(g); k < row_end(g); ++k) {
+      dense.block(starts_[g], starts_[column_[k]], rows(g), rows(column_[k])) = block(g, k);
+    }
+  }
+  return dense;
+}
+
+}  // namespace tribo

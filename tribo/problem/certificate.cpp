@@ -1,0 +1,244 @@
+#include "tribo/problem/certificate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/math/cone.h"
+
+namespace tribo {
+namespace {
+
+// A contact counts as sticking (strictly inside its cone) below this share of the friction limit, and as
+// loaded above this share of the largest impulse; a slip counts above this share of the largest free
+// velocity.
+constexpr double kStickShare = 0.999;
+constexpr double kLoadedShare = 1e-6;
+constexpr double kSlipShare = 1e-6;
+
+void raise(Worst& worst, double value, Index constraint) {
+  // The negated comparison lets a NaN through, so that it cannot hide.
+  if (!(value <= worst.value)) worst = {value, constraint};
+}
+
+// w + Gamma(w) under the exact law, w under the convex one.
+Vec3 corrected(const Vec3& w, double mu, Law law) {
+  return law == Law::exact ? Vec3(w + de_saxce(w, mu)) : w;
+}
+
+double project_scalar(const ContactProblem& problem, Index i, double x) {
+  switch (problem.kind(i)) {
+    case ConstraintKind::unilateral:
+      return project_orthant(x);
+    case ConstraintKind::box:
+      return project_box(x, problem.lower(i), problem.upper(i));
+    default:
+      return x;
+  }
+}
+
+// lambda_i - P_i(lambda_i - step hat w_i); zeros beyond the constraint's rows.
+Vec3 natural_map(const ContactProblem& problem, Index i, const Vec3& lambda, const Vec3& w, double step,
+                 Law law) {
+  if (problem.kind(i) == ConstraintKind::contact) {
+    const double mu = problem.friction(i);
+    return lambda - project_cone(lambda - step * corrected(w, mu, law), mu);
+  }
+  return Vec3(lambda[0] - project_scalar(problem, i, lambda[0] - step * w[0]), 0.0, 0.0);
+}
+
+struct Local {
+  Vec3 lambda = Vec3::Zero();
+  Vec3 w = Vec3::Zero();  // u + R lambda
+};
+
+Local local_values(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity) {
+  Local local;
+  const Index row = problem.row(i);
+  if (problem.kind(i) == ConstraintKind::contact) {
+    local.lambda = impulse.segment<3>(row);
+    local.w = velocity.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(local.lambda);
+  } else {
+    local.lambda[0] = impulse[row];
+    local.w[0] = velocity[row] + problem.compliance()[row] * impulse[row];
+  }
+  return local;
+}
+
+double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
+  double natural = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const double q =
+        problem.free_velocity().segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
+    natural = std::max(natural, q / problem.scale(i));
+  }
+  return std::max(impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0, 1e-3 * natural);
+}
+
+double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
+
+// Everything but the three normalised errors, at one constraint.
+void judge_contact(const ContactProblem& problem, Index i, const Local& local, Law law, double reference,
+                   double velocity_reference, Certificate& out) {
+  const double mu = problem.friction(i);
+  const Vec3 hat = corrected(local.w, mu, law);
+  raise(out.cone_primal, (local.lambda - project_cone(local.lambda, mu)).norm(), i);
+  raise(out.cone_dual, (hat - project_dual_cone(hat, mu)).norm(), i);
+  raise(out.complementarity, std::abs(local.lambda.dot(hat)), i);
+  raise(out.penetration_velocity, std::max(0.0, -local.w[2]), i);
+  const double limit = mu * local.lambda[2];
+  const double friction = local.lambda.head<2>().norm();
+  const double slip = local.w.head<2>().norm();
+  const bool loaded = local.lambda[2] > kLoadedShare * reference;
+  if (!loaded) return;
+  if (friction < kStickShare * limit) {
+    raise(out.stick_slip_velocity, slip, i);
+  } else if (slip > kSlipShare * velocity_reference && friction > 0.0) {
+    const double sine = local.lambda[0] * local.w[1] - local.lambda[1] * local.w[0];
+    const double cosine = -local.lambda.head<2>().dot(local.w.head<2>());
+    raise(out.slip_angle, std::abs(std::atan2(sine, cosine)), i);
+  }
+}
+
+void judge_scalar(const ContactProblem& problem, Index i, const Local& local, Certificate& out) {
+  const double lambda = local.lambda[0];
+  const double w = local.w[0];
+  raise(out.cone_primal, std::abs(lambda - project_scalar(problem, i, lambda)), i);
+  switch (problem.kind(i)) {
+    case ConstraintKind::unilateral:
+      raise(out.cone_dual, std::max(0.0, -w), i);
+      raise(out.penetration_velocity, std::max(0.0, -w), i);
+      raise(out.complementarity, std::abs(lambda * w), i);
+      break;
+    case ConstraintKind::bilateral:
+      raise(out.cone_dual, std::abs(w), i);
+      raise(out.penetration_velocity, std::abs(w), i);
+      break;
+    default: {
+      const double room = w > 0.0 ? lambda - problem.lower(i) : problem.upper(i) - lambda;
+      raise(out.complementarity, std::abs(w) * std::min(std::abs(room), std::abs(lambda) + 1.0), i);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Measure measure) {
+  switch (measure) {
+    case Measure::scaled:
+      return "scaled";
+    case Measure::fclib:
+      return "fclib";
+    case Measure::siconos:
+      return "siconos";
+  }
+  return "unknown";
+}
+
+double value_of(const Certificate& certificate, Measure measure) {
+  switch (measure) {
+    case Measure::fclib:
+      return certificate.fclib_error;
+    case Measure::siconos:
+      return certificate.siconos_error;
+    default:
+      return certificate.error.value;
+  }
+}
+
+bool Certificate::is_finite() const {
+  return std::isfinite(error.value) && std::isfinite(siconos_error) && std::isfinite(momentum) &&
+         std::isfinite(complementarity.value) && std::isfinite(lee_residual);
+}
+
+double Certifier::error(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
+                        Measure measure) {
+  double largest = 0.0;
+  double squared = 0.0;
+  double w_squared = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Local local = local_values(problem, i, impulse, velocity);
+    if (measure == Measure::scaled) {
+      const double e = natural_map(problem, i, local.lambda, local.w, 1.0 / problem.scale(i), law)
+                           .lpNorm<Eigen::Infinity>();
+      if (!(e <= largest)) largest = e;
+    } else {
+      squared += natural_map(problem, i, local.lambda, local.w, 1.0, law).squaredNorm();
+      w_squared += local.w.squaredNorm();
+    }
+  }
+  if (measure == Measure::scaled) return ratio(largest, reference_impulse(problem, impulse));
+  const double q = problem.free_velocity().norm();
+  if (measure == Measure::fclib) return ratio(std::sqrt(squared), q);
+  return ratio(std::sqrt(squared), std::max({q, impulse.norm(), std::sqrt(w_squared)}));
+}
+
+// ||A v - b - J^T lambda|| relative to its largest term, all in the A^-1 norm (Castro 32).
+double Certifier::momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v) {
+  inertia_.resize(v.size());
+  problem.mass().multiply(v, inertia_);
+  reaction_.setZero(v.size());
+  problem.jacobian().add_transpose_product(impulse, reaction_);
+  residual_ = inertia_ - problem.momentum() - reaction_;
+  const auto norm = [&](const Vector& f) {
+    scratch_ = f;
+    problem.mass_factor().solve_in_place(scratch_);
+    return std::sqrt(std::max(0.0, f.dot(scratch_)));
+  };
+  return ratio(norm(residual_), std::max({norm(inertia_), norm(problem.momentum()), norm(reaction_)}));
+}
+
+Certificate Certifier::judge(const ContactProblem& problem, const Vector& impulse, const Vector& u,
+                             const Vector& v, Law law) {
+  Certificate out;
+  const double reference = reference_impulse(problem, impulse);
+  const double velocity_reference =
+      problem.row_count() > 0 ? problem.free_velocity().lpNorm<Eigen::Infinity>() : 0.0;
+  double largest = 0.0;
+  double squared = 0.0;
+  double w_squared = 0.0;
+  double strict_squared = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Local local = local_values(problem, i, impulse, u);
+    const double e =
+        natural_map(problem, i, local.lambda, local.w, 1.0 / problem.scale(i), law).lpNorm<Eigen::Infinity>();
+    if (!(e <= largest)) {
+      largest = e;
+      out.error.constraint = i;
+    }
+    const Vec3 unscaled = natural_map(problem, i, local.lambda, local.w, 1.0, law);
+    squared += unscaled.squaredNorm();
+    w_squared += local.w.squaredNorm();
+    if (problem.kind(i) == ConstraintKind::contact) {
+      strict_squared +=
+          (local.lambda - project_strict(local.lambda - local.w, problem.friction(i))).squaredNorm();
+      judge_contact(problem, i, local, law, reference, velocity_reference, out);
+    } else {
+      strict_squared += unscaled.squaredNorm();
+      judge_scalar(problem, i, local, out);
+    }
+  }
+  out.error.value = ratio(largest, reference);
+  const double q = problem.free_velocity().norm();
+  out.fclib_error = ratio(std::sqrt(squared), q);
+  out.siconos_error = ratio(std::sqrt(squared), std::max({q, impulse.norm(), std::sqrt(w_squared)}));
+  out.lee_residual = std::sqrt(strict_squared) / std::max<Index>(1, problem.constraint_count());
+  // In Delassus form the generalised velocity is a by-product of the lift, not part of the problem.
+  if (!problem.has_delassus()) out.momentum = momentum_residual(problem, impulse, v);
+  return out;
+}
+
+Certificate Certifier::complete(const ContactProblem& problem, Solution& solution, Law law) {
+  problem.velocity_of(solution.impulse, solution.generalized_velocity, solution.velocity);
+  return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law);
+}
+
+Certificate certify(const ContactProblem& problem, const Solution& solution, Law law) {
+  Vector u;
+  Vector v;
+  problem.velocity_of(solution.impulse, v, u);
+  const bool given = solution.generalized_velocity.size() == v.size();
+  return Certifier().judge(problem, solution.impulse, u, given ? solution.generalized_velocity : v, law);
+}
+
+}  // namespace tribo

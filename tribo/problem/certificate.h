@@ -1,0 +1,73 @@
+// The only judge of accuracy: certify(problem, impulse) recomputes u from the impulses alone on the raw
+// problem data (the file's own W where there is one) and reports how far every physical condition is from
+// being met. No solver grades itself; `converged` means that a measure below, recomputed here, is under the
+// tolerance.
+//
+// Natural map of constraint i at step rho: lambda_i - P_i(lambda_i - rho (w_i + Gamma(w_i))), w = u + R
+// lambda; zero exactly at solutions. Notation of the fields: lambda impulse, hat w = w + Gamma(w) (law exact)
+// or w (law convex).
+#pragma once
+
+#include <string_view>
+
+#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/solution.h"
+
+namespace tribo {
+
+// A value and the constraint where it is worst (-1: none).
+struct Worst {
+  double value = 0.0;
+  Index constraint = -1;
+};
+
+struct Certificate {
+  // Scaled natural map, the default error: max_i |lambda_i - P(lambda_i - hat w_i / scale_i)|_inf / reference
+  // impulse; dimensionless. Reference: max(|lambda|_inf, 1e-3 max_i |q_i|_inf / scale_i).
+  Worst error;
+  double fclib_error = 0.0;    // ||lambda - P(lambda - hat w)||_2 / ||q||_2, Acary (131)
+  double siconos_error = 0.0;  // the same divided by max(||q||, ||lambda||, ||u||)
+  double lee_residual = 0.0;   // ||J v - z|| / contacts, Lee sec. VII, m/s (beta = 1, strict operator)
+  // ||A v - b - J^T lambda|| / max(||A v||, ||b||, ||J^T lambda||) in the A^-1 norm, Castro (32); of the
+  // generalised velocity that the solver returned (0 when only impulses are given).
+  double momentum = 0.0;
+  Worst cone_primal;           // distance of lambda from its set, N s
+  Worst cone_dual;             // distance of hat w from the dual set, m/s
+  Worst complementarity;       // |lambda . hat w|, J
+  Worst penetration_velocity;  // max(0, -w_n) of contacts and unilateral rows, m/s; |w| of bilateral rows
+  Worst stick_slip_velocity;   // |w_t| of contacts strictly inside their cone, m/s: creep where there should
+                               // be none
+  Worst slip_angle;            // angle between slip and friction opposite, rad; sliding contacts
+
+  bool is_finite() const;
+};
+
+enum class Measure : std::uint8_t { scaled, fclib, siconos };
+
+std::string_view to_string(Measure measure);
+double value_of(const Certificate& certificate, Measure measure);
+
+// Full certificate: u is recomputed from solution.impulse; solution.generalized_velocity is judged by its
+// momentum residual where given ([dofs]), recomputed otherwise; solution.velocity is not looked at.
+Certificate certify(const ContactProblem& problem, const Solution& solution, Law law = Law::exact);
+
+// The same without allocation when called again at the same size, and the error alone for stopping tests.
+class Certifier {
+ public:
+  // The chosen measure at (impulse, velocity u); u is trusted here: confirm with certify() before reporting.
+  static double error(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
+                      Measure measure);
+
+  // Fills solution.velocity and solution.generalized_velocity from solution.impulse, then judges all three.
+  Certificate complete(const ContactProblem& problem, Solution& solution, Law law);
+
+ private:
+  friend Certificate certify(const ContactProblem&, const Solution&, Law);
+  Certificate judge(const ContactProblem& problem, const Vector& impulse, const Vector& u, const Vector& v,
+                    Law law);
+  double momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v);
+
+  Vector inertia_, reaction_, residual_, scratch_;
+};
+
+}  // namespace tribo

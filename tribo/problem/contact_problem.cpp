@@ -1,0 +1,305 @@
+#include "tribo/problem/contact_problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/problem/errors.h"
+
+namespace tribo {
+namespace {
+
+// Relative asymmetry below this is rounding of the writer, above it is physics (gyroscopic terms).
+constexpr double kSymmetryTolerance = 1e-13;
+
+// W_ii = sum over pieces of (L^-1 J^T)^T (L^-1 J^T), A = L L^T.
+Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, Index i,
+                             Matrix& scratch) {
+  Mat3 w = Mat3::Zero();
+  const Index r = jacobian.rows(i);
+  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+    const Index n = jacobian.piece_cols(p);
+    if (r == 3 && n == 6) {
+      Eigen::Matrix<double, 6, 3> x =
+          Eigen::Map<const Eigen::Matrix<double, 3, 6>>(jacobian.piece_data(p)).transpose();
+      const Eigen::Map<const Eigen::Matrix<double, 6, 6>> l(factor.lower(jacobian.piece_tree(p)).data());
+      l.triangularView<Eigen::Lower>().solveInPlace(x);
+      w.noalias() += x.transpose() * x;
+    } else {
+      scratch = jacobian.piece(i, p).transpose();
+      factor.lower(jacobian.piece_tree(p)).triangularView<Eigen::Lower>().solveInPlace(scratch);
+      w.topLeftCorner(r, r).noalias() += scratch.transpose() * scratch;
+    }
+  }
+  return w;
+}
+
+bool same(const Vector& a, const Vector& b) { return a.size() == b.size() && (a.array() == b.array()).all(); }
+
+}  // namespace
+
+std::string_view to_string(ConstraintKind kind) {
+  switch (kind) {
+    case ConstraintKind::contact:
+      return "contact";
+    case ConstraintKind::unilateral:
+      return "unilateral";
+    case ConstraintKind::bilateral:
+      return "bilateral";
+    case ConstraintKind::box:
+      return "box";
+  }
+  return "unknown";
+}
+
+void ContactProblem::velocity_of(const Vector& impulse, Vector& v, Vector& u) const {
+  u.resize(row_count());
+  v = momentum_;
+  jacobian_.add_transpose_product(impulse, v);
+  mass_factor_.solve_in_place(v);
+  if (delassus_) {
+    delassus_->multiply(impulse, u);
+    u += free_velocity_;
+  } else {
+    jacobian_.multiply(v, u);
+    u += bias_;
+  }
+}
+
+bool ContactProblem::operator==(const ContactProblem& other) const {
+  if (kind_ != other.kind_ || friction_ != other.friction_ || lower_ != other.lower_ ||
+      upper_ != other.upper_ || key_ != other.key_ || !same(momentum_, other.momentum_) ||
+      !same(bias_, other.bias_) || !same(compliance_, other.compliance_) ||
+      tree_count() != other.tree_count() || has_delassus() != other.has_delassus()) {
+    return false;
+  }
+  for (Index t = 0; t < tree_count(); ++t) {
+    if (mass_.block_size(t) != other.mass_.block_size(t) || mass_.block(t) != other.mass_.block(t))
+      return false;
+  }
+  for (Index i = 0; i < constraint_count(); ++i) {
+    if (jacobian_.piece_end(i) != other.jacobian_.piece_end(i)) return false;
+    for (Index p = jacobian_.piece_begin(i); p < jacobian_.piece_end(i); ++p) {
+      if (jacobian_.piece_tree(p) != other.jacobian_.piece_tree(p) ||
+          jacobian_.piece(i, p) != other.jacobian_.piece(i, p)) {
+        return false;
+      }
+    }
+  }
+  if (!delassus_) return true;
+  const BlockMatrix& w = *delassus_;
+  const BlockMatrix& x = *other.delassus_;
+  if (w.block_count() != x.block_count()) return false;
+  for (Index g = 0; g < w.group_count(); ++g) {
+    if (w.row_end(g) != x.row_end(g)) return false;
+    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
+      if (w.column(k) != x.column(k) || w.block(g, k) != x.block(g, k)) return false;
+    }
+  }
+  return true;
+}
+
+void ContactProblem::derive() {
+  const Index count = constraint_count();
+  Vector v = momentum_;
+  mass_factor_.solve_in_place(v);
+  free_velocity_.resize(row_count());
+  jacobian_.multiply(v, free_velocity_);
+  free_velocity_ += bias_;
+  diagonal_.resize(count);
+  scale_.resize(count);
+  symmetric_ = !delassus_ || delassus_->asymmetry() <= kSymmetryTolerance;
+  Matrix scratch;
+  for (Index i = 0; i < count; ++i) {
+    if (delassus_) {
+      diagonal_[i].setZero();
+      diagonal_[i].topLeftCorner(rows(i), rows(i)) = delassus_->block(i, delassus_->diagonal(i));
+    } else {
+      diagonal_[i] = delassus_diagonal_block(jacobian_, mass_factor_, i, scratch);
+    }
+    const double mean = (diagonal_[i].trace() + compliance_.segment(row(i), rows(i)).sum()) / rows(i);
+    // A constraint that moves nothing (fixed against fixed) has no scale of its own; 1 keeps every formula
+    // finite.
+    scale_[i] = mean > 0.0 ? mean : 1.0;
+  }
+}
+
+void ContactProblemBuilder::reserve(Index trees, Index constraints) {
+  const auto n = static_cast<std::size_t>(constraints);
+  problem_.mass_.reserve(trees, 6);
+  problem_.jacobian_.reserve(constraints, 2 * constraints, 36 * n);
+  momentum_.reserve(6 * static_cast<std::size_t>(trees));
+  bias_.reserve(3 * n);
+  compliance_.reserve(3 * n);
+  problem_.kind_.reserve(n);
+  problem_.friction_.reserve(n);
+  problem_.lower_.reserve(n);
+  problem_.upper_.reserve(n);
+  problem_.key_.reserve(n);
+}
+
+Index ContactProblemBuilder::add_tree(const Eigen::Ref<const Matrix>& mass,
+                                      const Eigen::Ref<const Vector>& momentum) {
+  const Index tree = problem_.tree_count();
+  if (mass.rows() != mass.cols() || mass.rows() == 0) {
+    throw InvalidInput(fmt::format("mass of tree {} is {} x {}: it must be square and not empty", tree,
+                                   mass.rows(), mass.cols()));
+  }
+  if (momentum.size() != mass.rows()) {
+    throw InvalidInput(fmt::format("momentum of tree {} has {} entries: its mass is {} x {}", tree,
+                                   momentum.size(), mass.rows(), mass.cols()));
+  }
+  if (!mass.allFinite()) throw InvalidInput(fmt::format("mass of tree {} is not finite", tree));
+  if (!momentum.allFinite()) throw InvalidInput(fmt::format("momentum of tree {} is not finite", tree));
+  const double asymmetry = (mass - mass.transpose()).cwiseAbs().maxCoeff();
+  if (asymmetry > 1e-9 * mass.cwiseAbs().maxCoeff()) {
+    throw InvalidInput(
+        fmt::format("mass of tree {} is not symmetric (largest difference {:.3g})", tree, asymmetry));
+  }
+  problem_.mass_.add_block(mass);
+  momentum_.insert(momentum_.end(), momentum.data(), momentum.data() + momentum.size());
+  return tree;
+}
+
+Index ContactProblemBuilder::begin_constraint(ConstraintKind kind, std::uint64_t key) {
+  const Index i = problem_.jacobian_.add_group(rows_of(kind));
+  problem_.kind_.push_back(kind);
+  problem_.friction_.push_back(0.0);
+  problem_.lower_.push_back(0.0);
+  problem_.upper_.push_back(0.0);
+  problem_.key_.push_back(key == kAutomaticKey ? static_cast<std::uint64_t>(i) : key);
+  return i;
+}
+
+void ContactProblemBuilder::add_piece(Index tree, const Eigen::Ref<const Matrix>& block) {
+  const Index i = problem_.constraint_count() - 1;
+  const ConstraintKind kind = problem_.kind_[i];
+  if (tree < 0 || tree >= problem_.tree_count()) {
+    throw InvalidInput(fmt::format("jacobian of constraint {} names tree {}: there are {} trees", i, tree,
+                                   problem_.tree_count()));
+  }
+  if (block.rows() != rows_of(kind) || block.cols() != problem_.mass_.block_size(tree)) {
+    throw InvalidInput(fmt::format(
+        "jacobian of constraint {} on tree {} is {} x {}: a {} there needs {} x {}", i, tree, block.rows(),
+        block.cols(), to_string(kind), rows_of(kind), problem_.mass_.block_size(tree)));
+  }
+  if (!block.allFinite())
+    throw InvalidInput(fmt::format("jacobian of constraint {} on tree {} is not finite", i, tree));
+  const BlockJacobian& jacobian = problem_.jacobian_;
+  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+    if (jacobian.piece_tree(p) == tree) {
+      throw InvalidInput(
+          fmt::format("jacobian of constraint {} names tree {} twice: add the two blocks", i, tree));
+    }
+  }
+  problem_.jacobian_.add_piece(tree, problem_.mass_.block_start(tree), block);
+}
+
+void ContactProblemBuilder::push_row(double bias, double compliance) {
+  const Index i = problem_.constraint_count() - 1;
+  if (!std::isfinite(bias)) throw InvalidInput(fmt::format("bias of constraint {} is not finite", i));
+  if (!std::isfinite(compliance) || compliance < 0.0) {
+    throw InvalidInput(
+        fmt::format("compliance of constraint {} is {}: it must be finite and >= 0", i, compliance));
+  }
+  bias_.push_back(bias);
+  compliance_.push_back(compliance);
+}
+
+Index ContactProblemBuilder::add_contact(double friction, std::span<const JacobianPiece> pieces,
+                                         const Vec3& bias, const Vec3& compliance, std::uint64_t key) {
+  const Index i = begin_constraint(ConstraintKind::contact, key);
+  set_friction(friction);
+  for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block);
+  for (Index r = 0; r < 3; ++r) push_row(bias[r], compliance[r]);
+  return i;
+}
+
+Index ContactProblemBuilder::add_body_contact(double friction, Index tree_a, const BodyJacobian& block_a,
+                                              Index tree_b, const BodyJacobian& block_b, const Vec3& bias,
+                                              const Vec3& compliance, std::uint64_t key) {
+  const Index i = begin_constraint(ConstraintKind::contact, key);
+  set_friction(friction);
+  add_piece(tree_a, block_a);
+  if (tree_b >= 0) add_piece(tree_b, block_b);
+  for (Index r = 0; r < 3; ++r) push_row(bias[r], compliance[r]);
+  return i;
+}
+
+void ContactProblemBuilder::set_friction(double friction) {
+  if (!std::isfinite(friction) || friction < 0.0) {
+    throw InvalidInput(fmt::format("friction of contact {} is {}: it must be finite and >= 0",
+                                   problem_.constraint_count() - 1, friction));
+  }
+  problem_.friction_.back() = friction;
+}
+
+Index ContactProblemBuilder::add_scalar(ConstraintKind kind, std::span<const JacobianPiece> pieces,
+                                        double bias, double compliance, std::uint64_t key) {
+  const Index i = begin_constraint(kind, key);
+  for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block);
+  push_row(bias, compliance);
+  return i;
+}
+
+Index ContactProblemBuilder::add_unilateral(std::span<const JacobianPiece> pieces, double bias,
+                                            double compliance, std::uint64_t key) {
+  return add_scalar(ConstraintKind::unilateral, pieces, bias, compliance, key);
+}
+
+Index ContactProblemBuilder::add_bilateral(std::span<const JacobianPiece> pieces, double bias,
+                                           double compliance, std::uint64_t key) {
+  return add_scalar(ConstraintKind::bilateral, pieces, bias, compliance, key);
+}
+
+Index ContactProblemBuilder::add_box(double lower, double upper, std::span<const JacobianPiece> pieces,
+                                     double bias, double compliance, std::uint64_t key) {
+  const Index i = add_scalar(ConstraintKind::box, pieces, bias, compliance, key);
+  if (std::isnan(lower) || std::isnan(upper) || lower > upper ||
+      lower == std::numeric_limits<double>::infinity() || upper == -std::numeric_limits<double>::infinity()) {
+    throw InvalidInput(
+        fmt::format("bounds of box {} are [{}, {}]: lower must not exceed upper", i, lower, upper));
+  }
+  problem_.lower_.back() = lower;
+  problem_.upper_.back() = upper;
+  return i;
+}
+
+void ContactProblemBuilder::set_delassus(BlockMatrix delassus) { problem_.delassus_ = std::move(delassus); }
+
+ContactProblem ContactProblemBuilder::build() {
+  ContactProblem problem = std::move(problem_);
+  problem_ = ContactProblem();
+  problem.momentum_ = Eigen::Map<const Vector>(momentum_.data(), static_cast<Eigen::Index>(momentum_.size()));
+  problem.bias_ = Eigen::Map<const Vector>(bias_.data(), static_cast<Eigen::Index>(bias_.size()));
+  problem.compliance_ =
+      Eigen::Map<const Vector>(compliance_.data(), static_cast<Eigen::Index>(compliance_.size()));
+  momentum_.clear();
+  bias_.clear();
+  compliance_.clear();
+  const Index bad_block = problem.mass_factor_.factorize(problem.mass_);
+  if (bad_block != BlockDiagonalCholesky::kSuccess) {
+    throw InvalidInput(fmt::format("mass of tree {} is not positive definite", bad_block));
+  }
+  if (problem.delassus_) {
+    if (problem.delassus_->size() != problem.row_count() ||
+        problem.delassus_->group_count() != problem.constraint_count()) {
+      throw InvalidInput(
+          fmt::format("delassus matrix has {} rows in {} blocks: the constraints have {} rows in {}",
+                      problem.delassus_->size(), problem.delassus_->group_count(), problem.row_count(),
+                      problem.constraint_count()));
+    }
+    if (!problem.delassus_->all_finite()) throw InvalidInput("delassus matrix W is not finite");
+  }
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const bool contact = problem.kind_[i] == ConstraintKind::contact;
+    problem.contact_count_ += contact ? 1 : 0;
+    problem.has_friction_ = problem.has_friction_ || (contact && problem.friction_[i] > 0.0);
+  }
+  problem.rigid_ = problem.compliance_.size() == 0 || problem.compliance_.maxCoeff() == 0.0;
+  problem.derive();
+  return problem;
+}
+
+}  // namespace tribo

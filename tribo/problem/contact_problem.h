@@ -1,0 +1,175 @@
+// The one problem type of tribo:
+//
+//   A v = b + J^T lambda          momentum; A block-diagonal SPD, one block per kinematic tree
+//   u   = J v + e                 constraint velocity
+//   (u + R lambda, lambda) in S   S the product of the constraints' sets, R >= 0 diagonal compliance
+//
+// | set        | rows         | meaning | | contact    | 3 (t1,t2,n)  | K_mu contains lambda, orthogonal to w
+// + Gamma(w) in K_mu*, w = u + R lambda          | | unilateral | 1            | 0 <= lambda, orthogonal to w
+// >= 0                                                    | | bilateral  | 1            | w = 0 | | box | 1
+// | lambda in [lower, upper], -w in its normal cone                                      |
+//
+// Units: A in kg (kg m^2), b in N s, J v and e in m/s, lambda in N s, R in m/(N s) = velocity per impulse.
+//
+// A problem known only through W = J A^-1 J^T and q = J A^-1 b + e (see problem/lift.h) keeps that W: it is
+// then the authority (it may be unsymmetric), and A = I, J = a factor of its symmetric part serve the solvers
+// that need them.
+//
+// Example: one 2 kg ball falling on the ground at 1 m/s with tangential speed 0.5 m/s.
+//   ContactProblemBuilder builder;
+//   Index ball = builder.add_tree(2.0 * Mat3::Identity(), Vec3(1.0, 0.0, -2.0));   // mass, momentum b = m
+//   v_free builder.add_contact(0.4, {{ball, Mat3::Identity()}});                           // friction,
+//   Jacobian pieces ContactProblem problem = builder.build();
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tribo/linalg/block_diagonal.h"
+#include "tribo/linalg/block_jacobian.h"
+#include "tribo/linalg/block_matrix.h"
+#include "tribo/math/types.h"
+
+namespace tribo {
+
+enum class ConstraintKind : std::uint8_t { contact, unilateral, bilateral, box };
+
+std::string_view to_string(ConstraintKind kind);
+constexpr Index rows_of(ConstraintKind kind) { return kind == ConstraintKind::contact ? 3 : 1; }
+
+// `exact`: Signorini-Coulomb with the De Saxce term. `convex`: the same without it (cone complementarity).
+enum class Law : std::uint8_t { exact, convex };
+
+class ContactProblem {
+ public:
+  // Sizes.
+  Index constraint_count() const { return static_cast<Index>(kind_.size()); }
+  Index contact_count() const { return contact_count_; }
+  Index row_count() const { return jacobian_.row_count(); }
+  Index dof_count() const { return mass_.size(); }
+  Index tree_count() const { return mass_.block_count(); }
+
+  // Constraint i: its set and its rows [row(i), row(i) + rows(i)).
+  ConstraintKind kind(Index i) const { return kind_[i]; }
+  Index row(Index i) const { return jacobian_.row_start(i); }
+  Index rows(Index i) const { return rows_of(kind_[i]); }
+  double friction(Index i) const { return friction_[i]; }  // contacts; 0 for others
+  double lower(Index i) const { return lower_[i]; }        // box, N s; may be -infinity
+  double upper(Index i) const { return upper_[i]; }        // box, N s; may be +infinity
+  std::uint64_t key(Index i) const { return key_[i]; }     // persistent identity, for warm starts
+
+  // Data.
+  const BlockDiagonal& mass() const { return mass_; }                        // A
+  const BlockDiagonalCholesky& mass_factor() const { return mass_factor_; }  // A = L L^T
+  const Vector& momentum() const { return momentum_; }                       // b   [dofs]
+  const BlockJacobian& jacobian() const { return jacobian_; }                // J   [rows x dofs]
+  const Vector& bias() const { return bias_; }                               // e   [rows]
+  const Vector& compliance() const { return compliance_; }                   // R   [rows], diagonal
+  bool is_rigid() const { return rigid_; }                                   // all R = 0
+  bool has_friction() const { return has_friction_; }                        // a contact with mu > 0
+
+  // Derived at construction.
+  const Vector& free_velocity() const { return free_velocity_; }  // q = J A^-1 b + e   [rows]
+  // W_ii without compliance; contacts: 3x3 column-major, scalars: the first entry.
+  const Mat3& delassus_diagonal(Index i) const { return diagonal_[i]; }
+  // w_i = mean diagonal of W_ii + R_ii > 0: 1 / (effective mass). Natural scale of contact i, m/s per N s.
+  double scale(Index i) const { return scale_[i]; }
+
+  // The explicit W of a problem given in that form; it overrides J A^-1 J^T.
+  bool has_delassus() const { return delassus_.has_value(); }
+  const BlockMatrix& delassus() const { return *delassus_; }
+  bool is_symmetric() const { return symmetric_; }
+
+  // u = W lambda + q on the raw data: through v = A^-1 (b + J^T lambda) (returned in `v`, [dofs]), or the
+  // explicit W. Allocation-free when the outputs have the right size already.
+  void velocity_of(const Vector& impulse, Vector& v, Vector& u) const;
+
+  bool operator==(const ContactProblem& other) const;
+
+ private:
+  friend class ContactProblemBuilder;
+  ContactProblem() = default;
+  void derive();  // fills q, W_ii and the scales
+
+  std::vector<ConstraintKind> kind_;
+  std::vector<double> friction_, lower_, upper_;
+  std::vector<std::uint64_t> key_;
+  BlockDiagonal mass_;
+  BlockDiagonalCholesky mass_factor_;
+  Vector momentum_;
+  BlockJacobian jacobian_;
+  Vector bias_, compliance_;
+  Vector free_velocity_;
+  std::vector<Mat3> diagonal_;
+  std::vector<double> scale_;
+  std::optional<BlockMatrix> delassus_;
+  Index contact_count_ = 0;
+  bool rigid_ = true;
+  bool has_friction_ = false;
+  bool symmetric_ = true;
+};
+
+// One block of a constraint's Jacobian: rows(kind) x dofs(tree).
+struct JacobianPiece {
+  Index tree;
+  Matrix block;
+};
+
+// Collects a problem piece by piece, then validates it as a whole. Every error is an InvalidInput naming the
+// field.
+class ContactProblemBuilder {
+ public:
+  static constexpr std::uint64_t kAutomaticKey = std::numeric_limits<std::uint64_t>::max();
+
+  void reserve(Index trees, Index constraints);
+
+  // A tree (a free body, an arm, ...): its mass block and its free momentum b = A v_free = A v + h * forces.
+  // Returns its index; the tree's degrees of freedom follow those of the trees added before.
+  Index add_tree(const Eigen::Ref<const Matrix>& mass, const Eigen::Ref<const Vector>& momentum);
+
+  // Constraints return their index. `compliance` is the diagonal R of their rows.
+  Index add_contact(double friction, std::span<const JacobianPiece> pieces, const Vec3& bias = Vec3::Zero(),
+                    const Vec3& compliance = Vec3::Zero(), std::uint64_t key = kAutomaticKey);
+  Index add_contact(double friction, std::initializer_list<JacobianPiece> pieces,
+                    const Vec3& bias = Vec3::Zero(), const Vec3& compliance = Vec3::Zero(),
+                    std::uint64_t key = kAutomaticKey) {
+    return add_contact(friction, std::span(pieces.begin(), pieces.size()), bias, compliance, key);
+  }
+  // The same for free rigid bodies, without a heap matrix per piece; tree_b < 0: the other side is fixed.
+  using BodyJacobian = Eigen::Matrix<double, 3, 6>;
+  Index add_body_contact(double friction, Index tree_a, const BodyJacobian& block_a, Index tree_b,
+                         const BodyJacobian& block_b, const Vec3& bias = Vec3::Zero(),
+                         const Vec3& compliance = Vec3::Zero(), std::uint64_t key = kAutomaticKey);
+  Index add_unilateral(std::span<const JacobianPiece> pieces, double bias = 0.0, double compliance = 0.0,
+                       std::uint64_t key = kAutomaticKey);
+  Index add_bilateral(std::span<const JacobianPiece> pieces, double bias = 0.0, double compliance = 0.0,
+                      std::uint64_t key = kAutomaticKey);
+  Index add_box(double lower, double upper, std::span<const JacobianPiece> pieces, double bias = 0.0,
+                double compliance = 0.0, std::uint64_t key = kAutomaticKey);
+
+  // For problems in Delassus form: the explicit W (rows = all constraint rows, in order) that overrides J
+  // A^-1 J^T, with q = the biases and all momenta zero. Used by lift().
+  void set_delassus(BlockMatrix delassus);
+
+  // Validates and moves everything out; the builder is empty afterwards.
+  ContactProblem build();
+
+ private:
+  Index begin_constraint(ConstraintKind kind, std::uint64_t key);
+  void add_piece(Index tree, const Eigen::Ref<const Matrix>& block);
+  Index add_scalar(ConstraintKind kind, std::span<const JacobianPiece> pieces, double bias, double compliance,
+                   std::uint64_t key);
+  void push_row(double bias, double compliance);
+  void set_friction(double friction);
+
+  ContactProblem problem_;
+  std::vector<double> momentum_, bias_, compliance_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,26 @@
+// Problems known only through W and q: u = W lambda + q. The symmetric part of W is factorised W_sym = L L^T
+// (diagonally pivoted Cholesky, stopped at the numerical rank), which gives J = L, A = I: every solver runs
+// on every problem. W itself, unsymmetric or not, stays in the problem and is what the certificate uses.
+#pragma once
+
+#include <vector>
+
+#include "tribo/problem/contact_problem.h"
+
+namespace tribo {
+
+// The set of one constraint of a Delassus-form problem.
+struct ConstraintSpec {
+  ConstraintKind kind = ConstraintKind::contact;
+  double friction = 0.0;
+  double lower = 0.0, upper = 0.0;  // box
+  Vec3 compliance = Vec3::Zero();
+  std::uint64_t key = ContactProblemBuilder::kAutomaticKey;
+};
+
+// `constraints[g]` describes group g of `delassus` (3 rows for a contact, 1 otherwise), `q` is the free
+// velocity. One tree of rank-many degrees of freedom per connected component of W. Throws InvalidInput if
+// W_sym is indefinite beyond rounding (relative -1e-6), naming the constraint.
+ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<ConstraintSpec>& constraints);
+
+}  // namespace tribo

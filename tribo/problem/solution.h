@@ -1,0 +1,14 @@
+// What a solver returns: impulses, constraint velocities, generalised velocities.
+#pragma once
+
+#include "tribo/math/types.h"
+
+namespace tribo {
+
+struct Solution {
+  Vector impulse;               // [rows]  lambda, N s (N m s for angular rows); contacts as (t1, t2, n)
+  Vector velocity;              // [rows]  u = J v + e, m/s (rad/s)
+  Vector generalized_velocity;  // [dofs]  v = A^-1 (b + J^T lambda)
+};
+
+}  // namespace tribo

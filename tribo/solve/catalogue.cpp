@@ -1,0 +1,57 @@
+#include "tribo/solve/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "tribo/problem/errors.h"
+#include "tribo/solve/admm.h"
+#include "tribo/solve/nsgs.h"
+#include "tribo/solve/pgs.h"
+
+namespace tribo {
+namespace {
+
+constexpr std::array<SolverInfo, 3> kCatalogue = {{
+    {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts; the default",
+     make_admm},
+    {"nsgs", "nonsmooth Gauss-Seidel with an exact one-contact solver: loose piles, quick moderate accuracy",
+     make_nsgs},
+    {"pgs", "projected Gauss-Seidel, normal then tangent: the game-engine baseline with a certificate",
+     make_pgs},
+}};
+
+// "a=1,b=2" onto the solver.
+void apply_options(Solver& solver, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    const std::string_view item = list.substr(0, comma);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos) {
+      throw InvalidInput(fmt::format("option '{}' of solver {}: write name=value", item, solver.name()));
+    }
+    solver.set_option(item.substr(0, equals), item.substr(equals + 1));
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+  }
+}
+
+}  // namespace
+
+std::span<const SolverInfo> solver_catalogue() { return kCatalogue; }
+
+std::unique_ptr<Solver> make_solver(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  const std::string_view base = name.substr(0, colon);
+  std::string names;
+  for (const SolverInfo& info : kCatalogue) {
+    if (info.name == base) {
+      std::unique_ptr<Solver> solver = info.make();
+      if (colon != std::string_view::npos) apply_options(*solver, name.substr(colon + 1));
+      return solver;
+    }
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  }
+  throw InvalidInput(fmt::format("there is no solver '{}' (solvers: {})", base, names));
+}
+
+}  // namespace tribo

@@ -1,0 +1,53 @@
+// Between a solver's loop and the outside: when to stop, the best iterate so far, history, time and
+// cancellation. A solver never decides that it has converged; it offers iterates here and the certificate
+// decides.
+#pragma once
+
+#include <chrono>
+
+#include "tribo/solve/solver.h"
+
+namespace tribo {
+
+class Monitor {
+ public:
+  Monitor(Solver& solver, const ContactProblem& problem, const Settings& settings, Report& report,
+          const Vector& start);
+
+  const Settings& settings() const { return settings_; }
+  const Vector& start() const { return start_; }  // feasible starting impulses [rows]
+  double tolerance() const { return settings_.tolerance; }
+
+  // Offers iterate `iteration` with its impulses and velocities u = W lambda + q (kept by the solver up to
+  // rounding). Returns true when the loop must end (converged, cancelled, time). Costs O(rows).
+  bool check(Index iteration, const Vector& impulse, const Vector& velocity, double penalty = 0.0);
+  // The same for a solver without velocities at hand: they are recomputed, O(entries of J).
+  bool check(Index iteration, const Vector& impulse, double penalty = 0.0);
+
+  // Cheap: true when the time is over; for loops that check() only now and then.
+  bool out_of_time(Index iteration);
+
+  double last_error() const { return last_error_; }
+  double best_error() const { return best_error_; }
+  void count_factorization() { ++report_.factorizations; }
+
+ private:
+  friend class Solver;
+  double seconds() const;
+  void stop(Status status);
+  bool judge(Index iteration, const Vector& impulse, const Vector& velocity, double penalty, bool recomputed);
+
+  Solver& solver_;
+  const ContactProblem& problem_;
+  const Settings& settings_;
+  Report& report_;
+  const Vector& start_;
+  std::chrono::steady_clock::time_point begin_;
+  double last_error_ = std::numeric_limits<double>::infinity();
+  double best_error_ = std::numeric_limits<double>::infinity();
+  Index last_iteration_ = 0;
+  bool stopped_ = false;
+  Status stop_status_ = Status::iteration_limit;
+};
+
+}  // namespace tribo

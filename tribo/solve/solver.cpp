@@ -1,0 +1,114 @@
+#include "tribo/solve/solver.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tribo/math/cone.h"
+#include "tribo/problem/errors.h"
+#include "tribo/solve/monitor.h"
+
+namespace tribo {
+namespace {
+
+void check_settings(const ContactProblem& problem, const Settings& settings, const Vector* initial_impulse) {
+  if (!(settings.tolerance > 0.0) || !std::isfinite(settings.tolerance)) {
+    throw InvalidInput(fmt::format("tolerance is {}: it must be finite and > 0", settings.tolerance));
+  }
+  if (settings.max_iterations < 0) {
+    throw InvalidInput(fmt::format("max_iterations is {}: it must be >= 0", settings.max_iterations));
+  }
+  if (!(settings.time_limit > 0.0)) {
+    throw InvalidInput(fmt::format("time_limit is {} s: it must be > 0", settings.time_limit));
+  }
+  if (initial_impulse == nullptr) return;
+  if (initial_impulse->size() != problem.row_count()) {
+    throw InvalidInput(fmt::format("initial impulse has {} entries: the problem has {} rows",
+                                   initial_impulse->size(), problem.row_count()));
+  }
+  if (!initial_impulse->allFinite()) throw InvalidInput("initial impulse is not finite");
+}
+
+}  // namespace
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::converged:
+      return "converged";
+    case Status::iteration_limit:
+      return "iteration_limit";
+    case Status::time_limit:
+      return "time_limit";
+    case Status::stalled:
+      return "stalled";
+    case Status::no_solution_suspected:
+      return "no_solution_suspected";
+    case Status::cancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+void project_impulse(const ContactProblem& problem, Vector& impulse) {
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    switch (problem.kind(i)) {
+      case ConstraintKind::contact:
+        impulse.segment<3>(row) = project_cone(impulse.segment<3>(row), problem.friction(i));
+        break;
+      case ConstraintKind::unilateral:
+        impulse[row] = project_orthant(impulse[row]);
+        break;
+      case ConstraintKind::bilateral:
+        break;
+      case ConstraintKind::box:
+        impulse[row] = project_box(impulse[row], problem.lower(i), problem.upper(i));
+        break;
+    }
+  }
+}
+
+void Solver::set_option(std::string_view option_name, std::string_view value) {
+  std::string names;
+  for (const Option& option : options()) {
+    if (option.name == option_name) return option.set(value);
+    names += (names.empty() ? "" : ", ") + option.name;
+  }
+  throw InvalidInput(fmt::format("solver {} has no option '{}' (options: {})", name(), option_name,
+                                 names.empty() ? "none" : names));
+}
+
+Report Solver::solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
+                     const Vector* initial_impulse) {
+  check_settings(problem, settings, initial_impulse);
+  Report report;
+  report.solver = name();
+  if (initial_impulse != nullptr) {
+    start_ = *initial_impulse;
+  } else {
+    start_.setZero(problem.row_count());
+  }
+  project_impulse(problem, start_);
+  Monitor monitor(*this, problem, settings, report, start_);
+
+  // The start may already be a solution: nothing to contact, a perfect warm start.
+  Status status = Status::converged;
+  if (!monitor.check(0, start_)) status = iterate(problem, monitor);
+  if (monitor.stopped_) status = monitor.stop_status_;
+
+  solution.impulse = best_;
+  report.certificate = certifier_.complete(problem, solution, settings.law);
+  const double error = value_of(report.certificate, settings.measure);
+  // The last word is the certificate's, in both directions.
+  if (error <= settings.tolerance) {
+    status = Status::converged;
+  } else if (status == Status::converged) {
+    status = Status::stalled;
+  }
+  report.status = status;
+  report.iterations = monitor.last_iteration_;
+  report.seconds = monitor.seconds();
+  return report;
+}
+
+}  // namespace tribo

@@ -1,0 +1,102 @@
+// The interface of every solver: Settings in, Report out, one object = one reusable workspace.
+//
+// Example
+//   auto solver = make_solver("admm");                       // solve/catalogue.h
+//   Settings settings;                                       // tolerance 1e-6 on the scaled natural map
+//   Solution solution;
+//   Report report = solver->solve(problem, settings, solution);
+//   if (report.status != Status::converged) ...              // solution holds the best certified iterate
+//   anyway
+//
+// A solver object keeps its buffers: solving a problem of the same structure again allocates nothing.
+// Objects are not shared between threads; the problem is only read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tribo/problem/certificate.h"
+#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/solution.h"
+#include "tribo/solve/option.h"
+
+namespace tribo {
+
+enum class Status : std::uint8_t {
+  converged,              // the certificate is below the tolerance
+  iteration_limit,        // best iterate returned
+  time_limit,             // best iterate returned
+  stalled,                // no further progress possible (rounding, cycling); best iterate returned
+  no_solution_suspected,  // impulses grow without bound: the constraints look infeasible
+  cancelled,              // Settings::on_progress said stop
+};
+
+std::string_view to_string(Status status);
+
+struct Progress {
+  Index iteration = 0;
+  double error = 0.0;    // the chosen measure
+  double seconds = 0.0;  // wall clock since the start of solve()
+  double penalty = 0.0;  // solver's own parameter (ADMM: rho), 0 where there is none
+};
+
+struct Settings {
+  double tolerance = 1e-6;  // on `measure`; nominal 1e-12 .. 1e-2
+  Measure measure = Measure::scaled;
+  Law law = Law::exact;
+  Index max_iterations = 20000;                                 // >= 0
+  double time_limit = std::numeric_limits<double>::infinity();  // s, wall clock
+  bool history = false;                                         // record every checked iterate in the Report
+  std::function<bool(const Progress&)> on_progress;  // called at every check; return false to cancel
+};
+
+struct Report {
+  std::string_view solver;
+  Status status = Status::iteration_limit;
+  Index iterations = 0;
+  Index factorizations = 0;
+  double seconds = 0.0;  // wall clock, certification included
+  Certificate certificate;
+  std::vector<Progress> history;
+};
+
+// Projects every constraint's impulse onto its own set: any vector becomes an admissible start.
+void project_impulse(const ContactProblem& problem, Vector& impulse);
+
+class Monitor;
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+
+  virtual std::string_view name() const = 0;
+  // The solver's own parameters, bound to this object: for listing and for setting by name.
+  virtual std::vector<Option> options() { return {}; }
+  // Sets one option by name ("omega", "1.2"); InvalidInput lists the names or the allowed values.
+  void set_option(std::string_view option_name, std::string_view value);
+
+  // Starts from `initial_impulse` ([rows]; projected onto the sets first) or from zero.
+  Report solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
+               const Vector* initial_impulse = nullptr);
+
+ protected:
+  // The loop of the solver. Starts from monitor.start(), reports iterates through monitor.check(), which
+  // tells when to stop. Returns how it ended when monitor did not say so itself.
+  virtual Status iterate(const ContactProblem& problem, Monitor& monitor) = 0;
+
+ private:
+  Certifier certifier_;
+  Vector start_, best_, scratch_v_, scratch_u_;
+  friend  // Projects every constraint's impulse onto its own set: any vector becomes an admissible start.
+      void
+      project_impulse(const ContactProblem& problem, Vector& impulse);
+
+  class Monitor;
+};
+
+}  // namespace tribo
