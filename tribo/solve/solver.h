@@ -92,11 +92,7 @@ class Solver {
  private:
   Certifier certifier_;
   Vector start_, best_, scratch_v_, scratch_u_;
-  friend  // Projects every constraint's impulse onto its own set: any vector becomes an admissible start.
-      void
-      project_impulse(const ContactProblem& problem, Vector& impulse);
-
-  class Monitor;
+  friend class Monitor;
 };
 
 }  // namespace tribo
