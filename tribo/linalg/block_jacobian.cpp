@@ -1,6 +1,7 @@
 #include "tribo/linalg/block_jacobian.h"
 
 #include <cassert>
+#include <type_traits>
 
 namespace tribo {
 
@@ -31,30 +32,46 @@ void BlockJacobian::add_piece(Index tree, Index first_dof, const Eigen::Ref<cons
   ++piece_start_.back();
 }
 
-void BlockJacobian::multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const {
+// Calls action(row, J_g v) for every group; contacts on free bodies (3x6 pieces) have fixed sizes.
+template <class Action>
+void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const {
+  using Piece6 = Eigen::Map<const Eigen::Matrix<double, 3, 6>>;
+  using PieceX = Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>;
   for (Index g = 0; g < group_count(); ++g) {
-    const Index r = rows(g);
-    if (r == 3) {
+    if (rows(g) == 3) {
       Vec3 sum = Vec3::Zero();
       for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
         if (cols_[p] == 6) {
-          sum.noalias() +=
-              Eigen::Map<const Eigen::Matrix<double, 3, 6>>(piece_data(p)) * v.segment<6>(dof_[p]);
+          sum.noalias() += Piece6(piece_data(p)) * v.segment<6>(dof_[p]);
         } else {
-          sum.noalias() +=
-              Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(piece_data(p), 3, cols_[p]) *
-              v.segment(dof_[p], cols_[p]);
+          sum.noalias() += PieceX(piece_data(p), 3, cols_[p]) * v.segment(dof_[p], cols_[p]);
         }
       }
-      u.segment<3>(row_start_[g]) = sum;
+      action(row_start_[g], sum);
     } else {
-      auto target = u.segment(row_start_[g], r);
-      target.setZero();
-      for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
-        target.noalias() += piece(g, p) * v.segment(dof_[p], cols_[p]);
+      for (Index r = 0; r < rows(g); ++r) {
+        Eigen::Matrix<double, 1, 1> sum(0.0);
+        for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
+          sum[0] += piece(g, p).row(r).dot(v.segment(dof_[p], cols_[p]));
+        }
+        action(row_start_[g] + r, sum);
       }
     }
   }
+}
+
+void BlockJacobian::multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const {
+  for_each_product(v, [&](Index row, const auto& product) {
+    u.segment<std::decay_t<decltype(product)>::RowsAtCompileTime>(row) = product;
+  });
+}
+
+void BlockJacobian::subtract_weighted_product(const Eigen::Ref<const Vector>& v, const Vector& weights,
+                                              Eigen::Ref<Vector> u) const {
+  for_each_product(v, [&](Index row, const auto& product) {
+    constexpr int kRows = std::decay_t<decltype(product)>::RowsAtCompileTime;
+    u.segment<kRows>(row) -= weights.segment<kRows>(row).cwiseProduct(product);
+  });
 }
 
 void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda,

@@ -45,8 +45,14 @@ class BlockJacobian {
   void multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const;
   // f += J^T lambda.
   void add_transpose_product(const Eigen::Ref<const Vector>& lambda, Eigen::Ref<Vector> f) const;
+  // u -= diag(weights) J v.
+  void subtract_weighted_product(const Eigen::Ref<const Vector>& v, const Vector& weights,
+                                 Eigen::Ref<Vector> u) const;
 
  private:
+  template <class Action>
+  void for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const;
+
   std::vector<Index> row_start_{0};
   std::vector<Index> piece_start_{0};
   std::vector<Index> tree_, dof_, cols_;

@@ -1,0 +1,91 @@
+#include "tribo/linalg/dual_kernel.h"
+
+#include <algorithm>
+
+#include "tribo/linalg/delassus.h"
+
+namespace tribo {
+
+void DualKernel::prepare(const Operator& op, Route route) {
+  if (route == Route::automatic) {
+    const bool rows_are_fewer = op.jacobian.row_count() < op.mass.size();
+    route = op.explicit_w != nullptr || rows_are_fewer ? Route::through_rows : Route::through_dofs;
+  }
+  route_ = route;
+  if (route == Route::through_dofs) {
+    primal_.analyze(op.mass, op.jacobian);
+    return;
+  }
+  if (op.explicit_w == nullptr) formed_w_ = build_delassus(op.mass_factor, op.jacobian);
+  analyze_rows(op.explicit_w != nullptr ? *op.explicit_w : formed_w_);
+}
+
+bool DualKernel::factorize(const Operator& op, const Vector& d) {
+  inverse_d_ = d.cwiseInverse();
+  if (route_ == Route::through_dofs) return primal_.factorize(op.mass, op.jacobian, inverse_d_);
+  return factorize_rows(op.explicit_w != nullptr ? *op.explicit_w : formed_w_, d);
+}
+
+void DualKernel::solve(const Operator& op, const Vector& r, Vector& x) {
+  if (route_ == Route::through_rows) {
+    x = r;
+    rows_.solve_in_place(x);
+    return;
+  }
+  x = inverse_d_.cwiseProduct(r);
+  dofs_.setZero(op.mass.size());
+  op.jacobian.add_transpose_product(x, dofs_);
+  primal_.solve_in_place(dofs_);
+  // x = D^-1 (r - J y): one constraint at a time, so that no row vector is kept.
+  op.jacobian.subtract_weighted_product(dofs_, inverse_d_, x);
+}
+
+bool DualKernel::analyze_rows(const BlockMatrix& w) {
+  std::vector<Index> sizes(w.group_count());
+  for (Index g = 0; g < w.group_count(); ++g) sizes[g] = w.rows(g);
+  bool same =
+      rows_.is_analyzed() && sizes == row_sizes_ && static_cast<Index>(columns_.size()) == w.block_count();
+  for (Index k = 0; same && k < w.block_count(); ++k) same = columns_[k] == w.column(k);
+  if (same) return false;
+  row_sizes_ = std::move(sizes);
+  columns_.resize(w.block_count());
+  std::vector<std::pair<Index, Index>> pattern;
+  for (Index g = 0; g < w.group_count(); ++g) {
+    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
+      columns_[k] = w.column(k);
+      if (w.column(k) != g) pattern.push_back(std::minmax(g, w.column(k)));
+    }
+  }
+  std::sort(pattern.begin(), pattern.end());
+  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
+  rows_.analyze(row_sizes_, pattern);
+  slots_.clear();
+  for (Index g = 0; g < w.group_count(); ++g) {
+    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) slots_.push_back(rows_.find(g, w.column(k)));
+  }
+  return true;
+}
+
+bool DualKernel::factorize_rows(const BlockMatrix& w, const Vector& d) {
+  rows_.set_zero();
+  double* values = rows_.data();
+  for (Index g = 0; g < w.group_count(); ++g) {
+    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
+      const BlockCholesky::Slot& slot = slots_[k];
+      const BlockMatrix::Block block = w.block(g, k);
+      const Index c = w.column(k);
+      if (c == g) {
+        Eigen::Map<Matrix> target(values + slot.offset, w.rows(g), w.rows(g));
+        target += 0.5 * (block + block.transpose());
+        target.diagonal() += d.segment(w.start(g), w.rows(g));
+      } else if (slot.transposed) {
+        Eigen::Map<Matrix>(values + slot.offset, w.rows(c), w.rows(g)) += 0.5 * block.transpose();
+      } else {
+        Eigen::Map<Matrix>(values + slot.offset, w.rows(g), w.rows(c)) += 0.5 * block;
+      }
+    }
+  }
+  return rows_.factorize();
+}
+
+}  // namespace tribo

@@ -1,0 +1,55 @@
+// Dual kernel: solves (W + D) x = r for W = J A^-1 J^T (or an explicit W, of which the symmetric part is
+// used) and D > 0 diagonal. Two ways, chosen by size:
+//
+//   through_dofs   (W + D)^-1 = D^-1 - D^-1 J (A + J^T D^-1 J)^-1 J^T D^-1, served by the primal kernel; when
+//   there are
+//                  fewer degrees of freedom than rows (bolt: 6 against 360). Loses digits as W / D grows.
+//   through_rows   block Cholesky of W + D itself; explicit W, or more degrees of freedom than rows.
+//
+// Symbolic parts are kept while the structure is unchanged; factorising again allocates nothing.
+#pragma once
+
+#include <vector>
+
+#include "tribo/linalg/block_cholesky.h"
+#include "tribo/linalg/block_matrix.h"
+#include "tribo/linalg/primal_kernel.h"
+
+namespace tribo {
+
+class DualKernel {
+ public:
+  enum class Route { automatic, through_dofs, through_rows };
+
+  // What W is made of; the referenced objects must outlive the calls that use them.
+  struct Operator {
+    const BlockDiagonal& mass;
+    const BlockDiagonalCholesky& mass_factor;
+    const BlockJacobian& jacobian;
+    const BlockMatrix* explicit_w = nullptr;
+  };
+
+  void prepare(const Operator& op, Route route = Route::automatic);
+  Route route() const { return route_; }
+
+  // Factorises W + diag(d), d [rows] > 0. False if not positive definite to rounding.
+  bool factorize(const Operator& op, const Vector& d);
+
+  // x = (W + D)^-1 r; x may be r.
+  void solve(const Operator& op, const Vector& r, Vector& x);
+
+ private:
+  bool analyze_rows(const BlockMatrix& w);
+  bool factorize_rows(const BlockMatrix& w, const Vector& d);
+
+  Route route_ = Route::automatic;
+  PrimalKernel primal_;
+  BlockCholesky rows_;
+  BlockMatrix formed_w_;                    // through_rows without an explicit W
+  std::vector<Index> row_sizes_, columns_;  // structure that rows_ was prepared for
+  std::vector<BlockCholesky::Slot> slots_;  // [blocks of W]
+  Vector inverse_d_;                        // D^-1 of the present factor
+  Vector dofs_;
+};
+
+}  // namespace tribo

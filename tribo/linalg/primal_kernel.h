@@ -1,0 +1,54 @@
+// Primal kernel: factorises H = A + J^T S J, S symmetric positive semi-definite per constraint (3x3 or
+// scalar), and solves with it. All Newton-like loops and, through the push-through identity, the dual kernel
+// stand on it.
+//
+// The symbolic part (order, fill, where every constraint's contribution goes) is kept while the contact graph
+// is unchanged; factorising again then allocates nothing. Cost of assembly: per constraint pieces^2 * rows *
+// dofs^2.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tribo/linalg/block_cholesky.h"
+#include "tribo/linalg/block_diagonal.h"
+#include "tribo/linalg/block_jacobian.h"
+
+namespace tribo {
+
+class PrimalKernel {
+ public:
+  // Prepares for this structure; does nothing when it is the one already prepared. Returns true if it had to
+  // work.
+  bool analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian);
+
+  // H = A + J^T diag(weights) J, weights [rows] >= 0. False if H is not positive definite to rounding.
+  bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, const Vector& weights);
+  // H = A + J^T S J with S[g] symmetric; a scalar constraint uses S[g](0, 0).
+  bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, std::span<const Mat3> weights);
+
+  // x <- H^-1 x, [dofs].
+  void solve_in_place(Eigen::Ref<Vector> x) const { cholesky_.solve_in_place(x); }
+
+  const BlockCholesky& cholesky() const { return cholesky_; }
+
+ private:
+  // One product J_high^T S J_low of constraint `group`, added at `offset`; high is eliminated later than low.
+  struct Term {
+    Index group;
+    Index high, low;
+    std::size_t offset;
+  };
+
+  bool same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const;
+  template <class Weight>
+  bool assemble_and_factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian,
+                              const Weight& weighted);
+
+  BlockCholesky cholesky_;
+  std::vector<Term> terms_;
+  std::vector<std::size_t> diagonal_offset_;                             // [trees]
+  std::vector<Index> tree_sizes_, group_rows_, piece_end_, piece_tree_;  // the structure prepared for
+};
+
+}  // namespace tribo

@@ -1,0 +1,327 @@
+// Proximal ADMM for every set kind, both laws, rigid and compliant (Carpentier et al. 2024, Alg. 1).
+//
+// Splitting lambda = f = y: f carries the dynamics, y the sets, z the multiplier (at a solution z = w +
+// Gamma(w)). In scaled impulses sqrt(w_i) lambda_i (w_i the contact's own scale; cones and Gamma do not
+// notice) one penalty rho serves all contacts. With x = f - z / rho the whole state is one vector, and an
+// iteration is
+//
+//   y = P(x)                          projection on the sets                                  (39)
+//   z = rho (y - x)                   multiplier                                              (36c)
+//   s = Gamma(z)                      De Saxce term of the last velocity (0: convex law)
+//   f = -(W + R + (eta + rho) I)^-1 (q + s - eta f_old - rho y - z)                           (37)
+//   x <- f - z / rho                  then safeguarded Anderson extrapolation of x
+//
+// Penalty rules: `balance` rho *= sqrt(relative primal / relative dual residual) as OSQP does; `linear` (44);
+// `spectral` (45)-(46) with m, L of W + R + eta I. Cost per iteration: one solve with the dual kernel; a
+// change of rho costs one factorisation. Use it for stacks, mass ratios and redundant contacts; sliding under
+// extreme mass ratios is its weak spot (the De Saxce term lags by one iteration).
+#include "tribo/solve/admm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tribo/linalg/dual_kernel.h"
+#include "tribo/math/anderson.h"
+#include "tribo/math/cone.h"
+#include "tribo/math/spectrum.h"
+#include "tribo/solve/monitor.h"
+
+namespace tribo {
+namespace {
+
+enum class PenaltyRule { balance, linear, spectral };
+
+// An equality needs no projection, its penalty only regularises: smaller is faster.
+constexpr double kBilateralPenalty = 1e-3;
+constexpr double kLowestPenalty = 1e-8;
+constexpr double kHighestPenalty = 1e8;
+// Impulses beyond this multiple of the natural scale do not come from a solvable problem.
+constexpr double kDivergence = 1e12;
+constexpr Index kStallIterations = 4000;
+constexpr Index kLanczosSteps = 20;
+
+class Admm final : public Solver {
+ public:
+  std::string_view name() const override { return "admm"; }
+  std::vector<Option> options() override;
+
+ protected:
+  Status iterate(const ContactProblem& problem, Monitor& monitor) override;
+
+ private:
+  struct Residuals {
+    double primal = 0.0, dual = 0.0;              // |f - y|, |rho (y - y_old)|, scaled 2-norms
+    double primal_scale = 0.0, dual_scale = 0.0;  // their natural sizes, for relative residuals
+    double estimate = 0.0;                        // of the scaled natural map
+  };
+
+  void prepare(const ContactProblem& problem, const Vector& start);
+  bool factorize(const ContactProblem& problem, Monitor& monitor);
+  void split(const ContactProblem& problem, Law law);
+  void solve_dynamics(const ContactProblem& problem);
+  Residuals advance(const ContactProblem& problem, Law law);
+  bool update_penalty(const Residuals& residuals);
+  void estimate_spectrum(const ContactProblem& problem);
+  bool must_check(Index iteration, const Residuals& residuals, const Monitor& monitor) const;
+  DualKernel::Operator delassus(const ContactProblem& problem) const {
+    return {problem.mass(), problem.mass_factor(), problem.jacobian(),
+            problem.has_delassus() ? &problem.delassus() : nullptr};
+  }
+
+  // Options.
+  PenaltyRule rule_ = PenaltyRule::balance;
+  double initial_penalty_ = 1.0;
+  double proximal_ = 1e-6;
+  Index anderson_memory_ = 8;
+  Index interval_ = 10;
+  double linear_factor_ = 2.0;
+  double linear_ratio_ = 10.0;
+  double balance_threshold_ = 5.0;
+  double spectral_step_ = 0.05;
+  double spectral_exponent_ = 0.1;
+
+  // Workspace; vectors [rows]. Scaled: x_, plain_, y_, z_, f_. Physical units: impulse_, rhs_, d_.
+  DualKernel kernel_;
+  AndersonAccelerator anderson_;
+  SpectrumWorkspace spectrum_;
+  Vector root_;            // sqrt(w_i) per row
+  Vector penalty_weight_;  // 1, or kBilateralPenalty
+  Vector x_, image_, plain_, y_, y_old_, z_, s_, s_old_, f_, f_physical_, rhs_, d_, impulse_, skew_, dofs_;
+  double natural_impulse_ = 0.0;  // max |q_i| / w_i, N s
+  double rho_ = 1.0;
+  double exponent_ = 0.0;
+  double smallest_ = 0.0, largest_ = 0.0;  // spectrum of the scaled W + R + eta
+  double error_per_estimate_ = 0.0;        // learned: checked error / estimate
+  Index since_update_ = 0;
+};
+
+std::vector<Option> Admm::options() {
+  return {
+      choice_option("penalty", "rule that adapts the penalty rho", rule_,
+                    {{0, "balance"}, {1, "linear"}, {2, "spectral"}}),
+      real_option("rho", "initial penalty, dimensionless", initial_penalty_, 1e-6, 1e6),
+      real_option("proximal", "proximal weight eta, dimensionless", proximal_, 0.0, 1.0),
+      integer_option("anderson", "memory of the Anderson acceleration, 0 = off", anderson_memory_, 0, 30),
+      integer_option("interval", "iterations between penalty updates", interval_, 1, 1000),
+      real_option("linear_factor", "penalty=linear: factor of one update", linear_factor_, 1.01, 100.0),
+      real_option("linear_ratio", "penalty=linear, spectral: residual ratio that triggers one", linear_ratio_,
+                  1.0, 1e3),
+      real_option("balance_threshold", "penalty=balance: smallest change of rho worth a factorisation",
+                  balance_threshold_, 1.0, 1e3),
+      real_option("spectral_step", "penalty=spectral: change of the exponent p", spectral_step_, 1e-3, 1.0),
+      real_option("spectral_exponent", "penalty=spectral: starting exponent p", spectral_exponent_, -1.0,
+                  1.0),
+  };
+}
+
+void Admm::prepare(const ContactProblem& problem, const Vector& start) {
+  const Index rows = problem.row_count();
+  for (Vector* v : {&root_, &penalty_weight_, &x_, &image_, &plain_, &y_, &y_old_, &z_, &s_, &s_old_, &f_,
+                    &f_physical_, &rhs_, &d_, &impulse_, &skew_}) {
+    v->resize(rows);
+  }
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    root_.segment(problem.row(i), problem.rows(i)).setConstant(std::sqrt(problem.scale(i)));
+    penalty_weight_.segment(problem.row(i), problem.rows(i))
+        .setConstant(problem.kind(i) == ConstraintKind::bilateral ? kBilateralPenalty : 1.0);
+  }
+  natural_impulse_ =
+      rows > 0 ? problem.free_velocity().cwiseQuotient(root_.cwiseAbs2()).lpNorm<Eigen::Infinity>() : 0.0;
+  kernel_.prepare(delassus(problem));
+  rho_ = initial_penalty_;
+  exponent_ = spectral_exponent_;
+  since_update_ = 0;
+  error_per_estimate_ = 0.0;
+  s_.setZero();
+  skew_.setZero();
+  f_ = root_.cwiseProduct(start);
+  if (anderson_memory_ > 0) anderson_.reset(rows, anderson_memory_);
+}
+
+bool Admm::factorize(const ContactProblem& problem, Monitor& monitor) {
+  d_ = problem.compliance().array() + (rho_ * penalty_weight_.array() + proximal_) * root_.array().square();
+  monitor.count_factorization();
+  return kernel_.factorize(delassus(problem), d_);
+}
+
+// From x: y = P(x), z = rho (y - x), s = Gamma(z); everything scaled but s.
+void Admm::split(const ContactProblem& problem, Law law) {
+  std::swap(y_, y_old_);
+  std::swap(s_, s_old_);
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    if (problem.kind(i) == ConstraintKind::contact) {
+      const Vec3 x = x_.segment<3>(row);
+      const Vec3 y = project_cone(x, problem.friction(i));
+      const Vec3 z = rho_ * (y - x);
+      y_.segment<3>(row) = y;
+      z_.segment<3>(row) = z;
+      s_.segment<3>(row) =
+          law == Law::exact ? Vec3(root_[row] * de_saxce(z, problem.friction(i))) : Vec3(Vec3::Zero());
+      continue;
+    }
+    double y = x_[row];
+    if (problem.kind(i) == ConstraintKind::unilateral) y = project_orthant(y);
+    if (problem.kind(i) == ConstraintKind::box) {
+      y = project_box(y, root_[row] * problem.lower(i), root_[row] * problem.upper(i));
+    }
+    y_[row] = y;
+    z_[row] = rho_ * penalty_weight_[row] * (y - x_[row]);
+    s_[row] = 0.0;
+  }
+}
+
+// (37), then image = f - z / rho.
+void Admm::solve_dynamics(const ContactProblem& problem) {
+  rhs_ = root_.array() * (rho_ * penalty_weight_.array() * y_.array() + z_.array() + proximal_ * f_.array()) -
+         problem.free_velocity().array() - s_.array();
+  // The kernel knows the symmetric part of W only; the skew part acts on the last f.
+  if (!problem.is_symmetric()) rhs_ -= skew_;
+  kernel_.solve(delassus(problem), rhs_, f_physical_);
+  f_ = root_.cwiseProduct(f_physical_);
+  image_ = f_.array() - z_.array() / (rho_ * penalty_weight_.array());
+  if (!problem.is_symmetric()) {
+    // (W_sym + D) f = rhs, so W_skew f = W f - W_sym f = W f - rhs + D f.
+    problem.delassus().multiply(f_physical_, skew_);
+    skew_ += d_.cwiseProduct(f_physical_) - rhs_;
+  }
+}
+
+// x <- next x (accelerated or plain), then the split at it.
+Admm::Residuals Admm::advance(const ContactProblem& problem, Law law) {
+  const bool accelerate = anderson_memory_ > 0;
+  if (accelerate && !anderson_.accept((image_ - x_).norm())) {
+    x_ = plain_;
+  } else if (accelerate) {
+    plain_ = image_;
+    anderson_.extrapolate(x_, image_, x_);
+  } else {
+    x_ = image_;
+  }
+  split(problem, law);
+  Residuals r;
+  double largest = 0.0;
+  double worst = 0.0;
+  double primal = 0.0, dual = 0.0, f_norm = 0.0, y_norm = 0.0, z_norm = 0.0, q_norm = 0.0;
+  for (Index row = 0; row < problem.row_count(); ++row) {
+    const double p = f_[row] - y_[row];
+    const double dy = rho_ * penalty_weight_[row] * (y_[row] - y_old_[row]);
+    const double inverse_root = 1.0 / root_[row];
+    const double ds = (s_[row] - s_old_[row]) * inverse_root;
+    worst = std::max(worst, std::max(std::abs(p), std::abs(dy) + std::abs(ds)) * inverse_root);
+    largest = std::max(largest, std::abs(y_[row]) * inverse_root);
+    const double q = problem.free_velocity()[row] * inverse_root;
+    primal += p * p;
+    dual += dy * dy;
+    f_norm += f_[row] * f_[row];
+    y_norm += y_[row] * y_[row];
+    z_norm += z_[row] * z_[row];
+    q_norm += q * q;
+  }
+  r.primal = std::sqrt(primal);
+  r.dual = std::sqrt(dual);
+  r.primal_scale = std::sqrt(std::max(f_norm, y_norm));
+  r.dual_scale = std::sqrt(std::max(z_norm, q_norm));
+  r.estimate = largest > 0.0 ? worst / largest : worst;
+  return r;
+}
+
+bool Admm::update_penalty(const Residuals& r) {
+  if (++since_update_ < interval_) return false;
+  since_update_ = 0;
+  double rho = rho_;
+  if (rule_ == PenaltyRule::balance) {
+    const double relative_primal = r.primal / std::max(r.primal_scale, 1e-300);
+    const double relative_dual = r.dual / std::max(r.dual_scale, 1e-300);
+    const double factor = std::sqrt(relative_primal / std::max(relative_dual, 1e-300));
+    if (factor > balance_threshold_ || factor < 1.0 / balance_threshold_)
+      rho *= std::clamp(factor, 1e-3, 1e3);
+  } else {
+    const double direction = r.primal >= linear_ratio_ * r.dual   ? 1.0
+                             : r.dual >= linear_ratio_ * r.primal ? -1.0
+                                                                  : 0.0;
+    if (direction == 0.0) return false;
+    if (rule_ == PenaltyRule::linear) {
+      rho *= direction > 0.0 ? linear_factor_ : 1.0 / linear_factor_;
+    } else {
+      exponent_ += direction * spectral_step_;
+      rho = std::sqrt(smallest_ * largest_) * std::pow(largest_ / smallest_, exponent_);
+    }
+  }
+  rho = std::clamp(rho, kLowestPenalty, kHighestPenalty);
+  if (rho == rho_) return false;
+  rho_ = rho;
+  return true;
+}
+
+Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
+  const Law law = monitor.settings().law;
+  prepare(problem, monitor.start());
+  if (rule_ == PenaltyRule::spectral) estimate_spectrum(problem);
+  if (!factorize(problem, monitor)) return Status::stalled;
+  // The multiplier that belongs to the start: z = hat u, so x = y - z / rho.
+  x_ = f_;
+  split(problem, law);
+  Index best_iteration = 0;
+  double best = monitor.best_error();
+  for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
+    solve_dynamics(problem);
+    const Residuals residuals = advance(problem, law);
+    if (!std::isfinite(residuals.estimate)) return Status::no_solution_suspected;
+    if (must_check(k, residuals, monitor) || k == monitor.settings().max_iterations) {
+      impulse_ = y_.cwiseQuotient(root_);
+      if (monitor.check(k, impulse_, rho_)) return Status::converged;
+      error_per_estimate_ = residuals.estimate > 0.0 ? monitor.last_error() / residuals.estimate : 0.0;
+      if (monitor.best_error() < 0.99 * best) {
+        best = monitor.best_error();
+        best_iteration = k;
+      }
+      if (k - best_iteration > kStallIterations) return Status::stalled;
+      if (impulse_.lpNorm<Eigen::Infinity>() > kDivergence * natural_impulse_)
+        return Status::no_solution_suspected;
+    }
+    if (update_penalty(residuals)) {
+      if (!factorize(problem, monitor)) return Status::stalled;
+      x_ = y_.array() - z_.array() / (rho_ * penalty_weight_.array());
+      anderson_.clear();
+    }
+  }
+  return Status::iteration_limit;
+}
+
+// The full error costs as much as an iteration: look when the estimate, corrected by what was learned, says
+// so.
+bool Admm::must_check(Index iteration, const Residuals& residuals, const Monitor& monitor) const {
+  if (iteration == 5 || iteration % 20 == 0) return true;
+  const bool learned = error_per_estimate_ > 0.0;
+  if (!learned && monitor.settings().measure != Measure::scaled) return false;
+  return residuals.estimate * (learned ? error_per_estimate_ : 1.0) <= 1.5 * monitor.tolerance();
+}
+
+// m and L of (45): extreme eigenvalues of the scaled W + R + eta I; the smallest is at least eta.
+void Admm::estimate_spectrum(const ContactProblem& problem) {
+  const auto apply = [&](const Eigen::Ref<const Vector>& in, Eigen::Ref<Vector> out) {
+    rhs_ = in.cwiseQuotient(root_);
+    if (problem.has_delassus()) {
+      problem.delassus().multiply(rhs_, d_);
+    } else {
+      dofs_.setZero(problem.dof_count());
+      problem.jacobian().add_transpose_product(rhs_, dofs_);
+      problem.mass_factor().solve_in_place(dofs_);
+      problem.jacobian().multiply(dofs_, d_);
+    }
+    d_ += problem.compliance().cwiseProduct(rhs_);
+    out = d_.cwiseQuotient(root_) + proximal_ * in;
+  };
+  const SpectrumBounds bounds = lanczos_bounds(apply, problem.row_count(), kLanczosSteps, spectrum_);
+  largest_ = std::max(bounds.upper_bound, 1e-12);
+  smallest_ = std::max({bounds.lambda_min, proximal_, 1e-12 * largest_});
+  rho_ = std::sqrt(smallest_ * largest_) * std::pow(largest_ / smallest_, exponent_);
+}
+
+}  // namespace
+
+std::unique_ptr<Solver> make_admm() { return std::make_unique<Admm>(); }
+
+}  // namespace tribo
