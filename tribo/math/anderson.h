@@ -1,13 +1,12 @@
 // Safeguarded Anderson acceleration (type II) of a fixed-point iteration x <- G(x).
 //
-// With residuals f_k = G(x_k) - x_k and the last m differences dF = [f_j - f_{j-1}], dG = [G(x_j) -
-// G(x_{j-1})]:
+// With residuals f_k = G(x_k) - x_k and the last m differences dF of f and dG of G(x):
 //   gamma = argmin | f_k - dF gamma |,      x_{k+1} = G(x_k) - dG gamma      (Walker & Ni 2011, eq. 2.2).
 // The least-squares problem is solved from the m x m Gram matrix dF^T dF, scaled to unit diagonal. A step
-// replaces one column, so only one row of it is recomputed: 2m + 2 inner products, m vector updates of length
-// n, O(m^3) beside. Cholesky runs from the newest column to the oldest and stops when a column is nearly in
-// the span of the newer ones (the condition check); what it stops at, the oldest and least relevant, is left
-// out.
+// replaces one column, so only one row of it is recomputed: 2m inner products and m vector updates of length
+// n, and O(m^3) beside. Cholesky runs from the newest column to the oldest and stops at a column that is
+// nearly in the span of the newer ones (the condition check); the rest, the oldest and least relevant, is
+// left out.
 //
 // G may be nonsmooth (projections), so an extrapolated step may be bad. accept(|f|) compares the residual
 // norm after an accelerated step with the norm before it and asks for the plain step when it grew by more
@@ -16,9 +15,9 @@
 // Example:
 //   accelerator.reset(x.size(), 10);
 //   for (int k = 0; k < 1000 && (g = G(x), f = (g - x).norm()) > tol; ++k) {
-//     if (!accelerator.accept(f)) { x = plain; continue; }   // the extrapolation was bad: take the step kept
-//     from before plain = g; accelerator.extrapolate(x, g, x);                      // writes the next
-//     iterate, g itself without history
+//     if (!accelerator.accept(f)) { x = plain; continue; }  // bad extrapolation: the step kept from before
+//     plain = g;
+//     accelerator.extrapolate(x, g, x);  // writes the next iterate; g itself while there is no history
 //   }
 #pragma once
 

@@ -15,7 +15,7 @@
 // Sets that degenerate to lower dimension (mu = 0, radius 0, lo = hi) return the Jacobian that holds around
 // the point.
 //
-// Cost: one square root each, no allocation, no branch on data size. Inputs must be finite.
+// Cost: one or two square roots each, no allocation. Inputs must be finite.
 //
 // Example: the natural map of one contact, lambda - P_K(lambda - (u + Gamma(u))), zero exactly at a solution:
 //   Vec3 residual = impulse - project_cone(impulse - velocity - de_saxce(velocity, mu), mu);
@@ -31,8 +31,7 @@ namespace tribo {
 
 namespace detail {
 
-// sqrt(a^2 + b^2); the slow overflow-safe library routine runs only where the squares would leave the double
-// range.
+// sqrt(a^2 + b^2); the slow overflow-safe library routine runs only where the squares leave the double range.
 TRIBO_HD inline double norm2(double a, double b) {
   const double squares = a * a + b * b;
   if (squares > 1e-280 && squares < 1e280) return std::sqrt(squares);
@@ -63,9 +62,10 @@ TRIBO_HD inline Vec3 project_circular_cone(const Vec3& z, Aperture cone) {
   if (cone.cosine * tangent <= cone.sine * normal) return z;
   if (cone.sine * tangent <= -cone.cosine * normal) return Vec3::Zero();
   const double r = cone.sine * tangent + cone.cosine * normal;
-  // Here the tangent is zero only for the ray (mu = 0), whose points have no tangent part.
-  const double stretch = tangent > 0.0 ? cone.sine * (r / tangent) : 0.0;
-  return {stretch * z[0], stretch * z[1], cone.cosine * r};
+  const double length = cone.sine * r;
+  if (length == 0.0)
+    return {0.0, 0.0, cone.cosine * r};  // the ray, the only cone where tangent = 0 comes here
+  return {z[0] / tangent * length, z[1] / tangent * length, cone.cosine * r};
 }
 
 TRIBO_HD inline Mat3 project_circular_cone_jacobian(const Vec3& z, Aperture cone) {
@@ -87,7 +87,7 @@ TRIBO_HD inline Mat3 project_circular_cone_jacobian(const Vec3& z, Aperture cone
   const double ex = z[0] / tangent;
   const double ey = z[1] / tangent;
   const double along = cone.sine * cone.sine;       // stretch in the direction of the tangent
-  const double across = cone.sine * (r / tangent);  // stretch around the cone
+  const double across = (cone.sine * r) / tangent;  // stretch around the cone
   const double mixed = cone.sine * cone.cosine;
   Mat3 jacobian;
   jacobian << along * ex * ex + across * ey * ey, (along - across) * ex * ey, mixed * ex,  //
