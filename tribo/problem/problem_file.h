@@ -1,7 +1,7 @@
 // Reading and writing contact problems: FCLIB (.hdf5) and Siconos text files (.dat).
 //
 //   LoadedProblem loaded = read_problem("tower.hdf5");
-//   write_problem("copy.hdf5", loaded.problem, &solution);
+//   write_problem("copy.hdf5", loaded.problem, {.title = "tower", .solution = &solution});
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,23 @@ namespace tribo {
 
 struct LoadedProblem {
   ContactProblem problem;
-  std::optional<Vector>
-      guess;           // [rows] impulses of the file's first guess (or nonzero solution), for warm starts
-  std::string format;  // e.g. "FCLIB global, triplet", "Siconos local, sparse block"
+  // [rows] impulses for warm starts: the file's first guess, or its solution if the guess is missing or zero.
+  std::optional<Vector> guess = std::nullopt;
+  std::string format = {};    // e.g. "FCLIB global, triplet", "Siconos local, sparse block"
   Index space_dimension = 3;  // 2: planar contacts, embedded in three dimensions with an idle second tangent
-  std::string title, description;  // from the file's info, possibly empty
+  std::string title = {};     // from the file's info, UTF-8, possibly empty
+  std::string description = {};  // likewise
 };
 
 // By content for HDF5 and by extension otherwise; InvalidInput names the file and what is wrong with it.
 LoadedProblem read_problem(const std::filesystem::path& path);
 
 // Writes FCLIB (local when the problem is in Delassus form, otherwise global) through a temporary file, so
-// that a failure leaves nothing behind. `solution`, if given, is stored after its certificate has been
-// recomputed.
+// that a failure leaves nothing behind and an existing file untouched. Reading it returns an equal problem.
+// `solution`, if given, is stored with its certificate, recomputed here; InvalidInput if that is not finite.
 struct WriteOptions {
-  std::string title, description;
+  std::string title = {};
+  std::string description = {};
   const Solution* solution = nullptr;  // stored in /solution
   const Vector* guess = nullptr;       // stored in /guesses/1
 };
