@@ -1,0 +1,212 @@
+// tribo solve: solves problem files and prints reports.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "apps/tribo/commands.h"
+#include "apps/tribo/json_output.h"
+#include "apps/tribo/solve_options.h"
+#include "apps/tribo/text_table.h"
+#include "tribo/problem/errors.h"
+
+namespace tribo::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOwnGuess = "guess";  // --warm-start: the guess inside each file
+
+struct SolveCommand {
+  std::vector<std::string> files;
+  std::string solver = "admm";
+  std::vector<std::string> assignments;
+  SolveOptions options{std::numeric_limits<double>::infinity()};
+  std::string warm_start, history, solution;
+  bool json = false;
+  bool quiet = false;
+
+  ExitCode run() const;
+
+ private:
+  void check_outputs() const;
+  std::unique_ptr<Solver> make() const;
+  std::optional<Vector> initial_impulse(const LoadedProblem& loaded, const FileOrder& order) const;
+  ExitCode solve_file(const std::string& file, Solver& solver, const Settings& settings) const;
+};
+
+std::string certificate_text(const Certificate& c, const FileOrder& order) {
+  using Align = TextTable::Align;
+  TextTable table({{"", Align::left}, {"", Align::right}, {"", Align::left}, {"", Align::left}});
+  const auto add = [&](const char* name, double value, const char* unit, Index constraint) {
+    const bool located = constraint >= 0 && value > 0.0;
+    table.add_row({name, format_error(value), unit,
+                   located ? fmt::format("at constraint {}", order.constraint(constraint)) : std::string()});
+  };
+  add("error (scaled natural map)", c.error.value, "-", c.error.constraint);
+  add("fclib error", c.fclib_error, "-", -1);
+  add("siconos error", c.siconos_error, "-", -1);
+  add("momentum", c.momentum, "-", -1);
+  add("cone, primal", c.cone_primal.value, "N s", c.cone_primal.constraint);
+  add("cone, dual", c.cone_dual.value, "m/s", c.cone_dual.constraint);
+  add("complementarity", c.complementarity.value, "J", c.complementarity.constraint);
+  add("penetration velocity", c.penetration_velocity.value, "m/s", c.penetration_velocity.constraint);
+  add("slip of sticking contacts", c.stick_slip_velocity.value, "m/s", c.stick_slip_velocity.constraint);
+  add("angle of slip to friction", c.slip_angle.value, "rad", c.slip_angle.constraint);
+  add("contact residual (Lee)", c.lee_residual, "m/s", -1);
+  return table.str("  ");
+}
+
+std::string report_text(const std::string& file, const LoadedProblem& loaded, const FileOrder& order,
+                        const Report& report) {
+  const ContactProblem& problem = loaded.problem;
+  return fmt::format("{}: {}, {}, {}\n  {}: {}, {}, {}, {} ms\n{}", file,
+                     counted(problem.contact_count(), "contact"), counted(problem.row_count(), "row"),
+                     counted(problem.dof_count(), "dof"), report.solver, to_string(report.status),
+                     counted(report.iterations, "iteration"), counted(report.factorizations, "factorization"),
+                     format_ms(report.seconds * 1e3), certificate_text(report.certificate, order));
+}
+
+std::string history_text(const Report& report) {
+  std::string text = "iteration,seconds,error,penalty\n";
+  for (const Progress& p : report.history) {
+    text += fmt::format("{},{:.9g},{:.9g},{:.9g}\n", p.iteration, p.seconds, p.error, p.penalty);
+  }
+  return text;
+}
+
+void SolveCommand::check_outputs() const {
+  const auto check = [&](const char* option, const std::string& path) {
+    if (path.empty()) return;
+    if (files.size() > 1)
+      throw InvalidInput(fmt::format("{} takes the result of one file: solve one at a time", option));
+    require_writable(option, path);
+    if (same_file(path, files.front()))
+      throw InvalidInput(fmt::format("{} {} would overwrite the problem", option, path));
+  };
+  check("--history", history);
+  check("--solution", solution);
+  if (!history.empty() && !solution.empty() && same_file(history, solution)) {
+    throw InvalidInput("--history and --solution name the same file");
+  }
+  if (files.size() > 1 && !warm_start.empty() && warm_start != kOwnGuess) {
+    throw InvalidInput(
+        "--warm-start FILE fits one problem: solve one file at a time, or use --warm-start guess");
+  }
+}
+
+std::unique_ptr<Solver> SolveCommand::make() const {
+  std::unique_ptr<Solver> made = make_named_solver(solver);
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InvalidInput(
+          fmt::format("--set {}: expected option=value; 'tribo solvers' lists the options", assignment));
+    }
+    made->set_option(assignment.substr(0, equals), assignment.substr(equals + 1));
+  }
+  return made;
+}
+
+std::optional<Vector> SolveCommand::initial_impulse(const LoadedProblem& loaded,
+                                                    const FileOrder& order) const {
+  if (warm_start.empty()) return std::nullopt;
+  if (warm_start == kOwnGuess) {
+    if (!loaded.guess) throw InvalidInput("--warm-start guess: the file holds no guess and no solution");
+    return loaded.guess;
+  }
+  if (fs::path(warm_start).extension() == ".json") return read_impulse(warm_start, order);
+  std::optional<Vector> guess = load_problem(warm_start).guess;
+  if (!guess)
+    throw InvalidInput(fmt::format("--warm-start {}: it holds no guess and no solution", warm_start));
+  if (guess->size() != loaded.problem.row_count()) {
+    throw InvalidInput(fmt::format("--warm-start {}: its problem has {} rows, this one {}", warm_start,
+                                   guess->size(), loaded.problem.row_count()));
+  }
+  return guess;
+}
+
+ExitCode SolveCommand::solve_file(const std::string& file, Solver& solver_object,
+                                  const Settings& settings) const {
+  const LoadedProblem loaded = load_problem(file);
+  const FileOrder order(loaded);
+  const std::optional<Vector> start = initial_impulse(loaded, order);
+
+  Solution result;
+  const Report report = solver_object.solve(loaded.problem, settings, result, start ? &*start : nullptr);
+  if (json) {
+    fmt::print("{}\n", dump_line(to_json(file, loaded, order, report)));
+  } else if (!quiet) {
+    fmt::print("{}", report_text(file, loaded, order, report));
+  }
+  std::fflush(stdout);
+  if (!solution.empty()) write_file(solution, solution_text(result, order));
+  if (!history.empty()) write_file(history, history_text(report));
+  return report.status == Status::converged ? ExitCode::success : ExitCode::not_converged;
+}
+
+ExitCode SolveCommand::run() const {
+  Settings settings = options.settings();
+  settings.history = !history.empty();
+  check_outputs();
+  const std::unique_ptr<Solver> solver_object = make();
+
+  ExitCode code = ExitCode::success;
+  for (const std::string& file : files) {
+    try {
+      code = worse(code, solve_file(file, *solver_object, settings));
+    } catch (const InvalidInput& error) {
+      print_error(error.what());
+      code = ExitCode::invalid;
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_solve_command(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("solve", "Solve problem files and print a certificate of accuracy");
+  const auto state = std::make_shared<SolveCommand>();
+  command->add_option("FILE", state->files, "Problem files: FCLIB .hdf5 or Siconos .dat")
+      ->type_name("")
+      ->required();
+  command
+      ->add_option("--solver", state->solver, "Solver, with options if wanted: nsgs:local=newton,omega=1.2")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--set", state->assignments,
+                   "Set one option of the solver, repeatable; 'tribo solvers' lists them")
+      ->type_name("OPTION=VALUE")
+      ->allow_extra_args(false);
+  state->options.add_to(*command);
+  command
+      ->add_option(
+          "--warm-start", state->warm_start,
+          "Start from the impulses of a solution .json or of a problem file with a guess; the word 'guess' "
+          "takes the one inside each FILE (default: start from zero)")
+      ->type_name("FILE");
+  command->add_option("--history", state->history, "Write iteration,seconds,error,penalty of every check")
+      ->type_name("FILE.csv");
+  command
+      ->add_option("--solution", state->solution,
+                   "Write {\"impulse\":[...],\"velocity\":[...]} in the file's order: contacts, each as "
+                   "(n, t1, t2) or (n, t) in planar problems, then bilateral rows, then unilateral and box "
+                   "rows; N s and m/s")
+      ->type_name("OUT.json");
+  CLI::Option* json =
+      command->add_flag("--json", state->json, "Print one JSON object per file, one per line");
+  command->add_flag("--quiet", state->quiet, "Print no report: only messages and the exit code")
+      ->excludes(json);
+  command->footer(
+      "Exit code: 0 all converged, 3 some not, 2 some file or argument invalid (the other files are "
+      "solved).\n"
+      "Example:\n"
+      "  tribo make tower --bodies 10 --slide -o tower.hdf5\n"
+      "  tribo solve tower.hdf5 --solver admm --tol 1e-8 --solution tower.json");
+  command->callback([state, &exit_code] { exit_code = state->run(); });
+}
+
+}  // namespace tribo::cli

@@ -1,0 +1,48 @@
+#include "apps/tribo/verified_solution.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "apps/tribo/support.h"
+#include "tribo/problem/errors.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo::cli {
+
+std::string VerifiedSolution::note() const {
+  if (is_good()) return fmt::format("solution by {}, certified error {}", solver, format_error(error));
+  return fmt::format("no solution stored (best error {} by {})", format_error(error), solver);
+}
+
+VerifiedSolution find_verified_solution(const ContactProblem& problem, double tolerance, double time_limit) {
+  Settings settings;
+  settings.tolerance = tolerance;
+  settings.time_limit = time_limit;
+  settings.max_iterations = std::numeric_limits<Index>::max();
+
+  VerifiedSolution best;
+  best.error = std::numeric_limits<double>::infinity();
+  // ADMM first: it copes with large mass ratios. Gauss-Seidel is the more reliable of the two where friction
+  // locks.
+  for (const char* name : {"admm", "nsgs"}) {
+    Solution solution;
+    const std::unique_ptr<Solver> solver = make_solver(name);
+    const Report report = solver->solve(problem, settings, solution);
+    if (report.certificate.error.value < best.error) {
+      best = {std::move(solution), name, report.certificate.error.value};
+    }
+    if (report.status == Status::converged) break;
+  }
+  return best;
+}
+
+void require_fclib_name(std::string_view option, const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension != ".hdf5" && extension != ".h5") {
+    throw InvalidInput(fmt::format("{} {}: only FCLIB is written, name it something.hdf5", option, path));
+  }
+  require_writable(option, path);
+}
+
+}  // namespace tribo::cli
