@@ -1,0 +1,275 @@
+#include "tribo/solve/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tribo {
+
+void SweepOperator::setup(const ContactProblem& problem, Mode mode) {
+  problem_ = &problem;
+  number_constraints();
+  if (problem.has_delassus()) {
+    mode_ = Mode::rows;
+    setup_rows_from_matrix(problem.delassus());
+    return;
+  }
+  mode_ = mode;
+  if (mode == Mode::automatic) mode_ = rows_are_cheaper() ? Mode::rows : Mode::velocity;
+  setup_velocity();
+  if (mode_ == Mode::rows) setup_rows_from_pieces();
+}
+
+void SweepOperator::number_constraints() {
+  const Index count = problem_->constraint_count();
+  constraint_.resize(count);
+  Index contacts = 0, scalars = 0;
+  for (Index i = 0; i < count; ++i) {
+    Constraint& c = constraint_[i];
+    c.row = problem_->row(i);
+    c.contact = problem_->kind(i) == ConstraintKind::contact;
+    c.slot = c.contact ? contacts++ : scalars++;
+  }
+}
+
+// Entries of W are bounded by the sum over trees of (rows on the tree)^2. Rows must save half of the work to
+// be worth forming W.
+bool SweepOperator::rows_are_cheaper() {
+  const BlockJacobian& jacobian = problem_->jacobian();
+  stamp_.assign(problem_->tree_count(), 0);
+  double entries_of_j = 0.0;
+  for (Index i = 0; i < problem_->constraint_count(); ++i) {
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+      stamp_[jacobian.piece_tree(p)] += jacobian.rows(i);
+      entries_of_j += static_cast<double>(jacobian.rows(i)) * jacobian.piece_cols(p);
+    }
+  }
+  double entries_of_w = 0.0;
+  for (const Index rows : stamp_) entries_of_w += static_cast<double>(rows) * rows;
+  return 2.0 * entries_of_w < 2.0 * entries_of_j;
+}
+
+void SweepOperator::setup_velocity() {
+  const BlockJacobian& jacobian = problem_->jacobian();
+  const BlockDiagonalCholesky& factor = problem_->mass_factor();
+  const Index count = problem_->constraint_count();
+  piece_.resize(jacobian.piece_count());
+  data_.resize(jacobian.entry_count());
+  std::size_t at = 0;
+  for (Index i = 0; i < count; ++i) {
+    Constraint& c = constraint_[i];
+    c.begin = jacobian.piece_begin(i);
+    c.end = jacobian.piece_end(i);
+    c.data = at;
+    const Index rows = jacobian.rows(i);
+    for (Index p = c.begin; p < c.end; ++p) {
+      const Index n = jacobian.piece_cols(p);
+      piece_[p] = {jacobian.piece_dof(p), n};
+      const double* j = jacobian.piece_data(p);
+      const double* lower = factor.lower(jacobian.piece_tree(p)).data();
+      for (Index r = 0; r < rows; ++r) {  // column r of G = L^-1 J^T by forward substitution
+        double* g = data_.data() + at + static_cast<std::size_t>(r) * n;
+        for (Index k = 0; k < n; ++k) g[k] = j[k * rows + r];
+        for (Index k = 0; k < n; ++k) {
+          if (g[k] == 0.0) continue;
+          const double* column = lower + static_cast<std::size_t>(k) * n;
+          g[k] /= column[k];
+          for (Index l = k + 1; l < n; ++l) g[l] -= column[l] * g[k];
+        }
+      }
+      at += static_cast<std::size_t>(rows) * n;
+    }
+  }
+  y_free_ = problem_->momentum();
+  for (Index b = 0; b < factor.block_count(); ++b) {
+    const auto lower = factor.lower(b);
+    const Index start = problem_->mass().block_start(b);
+    lower.triangularView<Eigen::Lower>().solveInPlace(y_free_.segment(start, lower.rows()));
+  }
+  y_ = y_free_;
+}
+
+void SweepOperator::setup_rows_from_matrix(const BlockMatrix& matrix) {
+  const Index count = matrix.group_count();
+  piece_.resize(matrix.block_count());
+  std::size_t at = 0;
+  for (Index i = 0; i < count; ++i) {
+    Constraint& c = constraint_[i];
+    c.begin = matrix.row_begin(i);
+    c.end = matrix.row_end(i);
+    c.data = at;
+    for (Index k = c.begin; k < c.end; ++k) {
+      piece_[k] = {matrix.start(matrix.column(k)), matrix.rows(matrix.column(k))};
+      at += static_cast<std::size_t>(c.contact ? kPaddedRows : 1) * piece_[k].size;
+    }
+  }
+  data_.resize(at);
+  at = 0;
+  for (Index i = 0; i < count; ++i) {
+    const Index rows = matrix.rows(i);
+    for (Index k = constraint_[i].begin; k < constraint_[i].end; ++k) {
+      const double* block = matrix.data(k);
+      for (Index col = 0; col < piece_[k].size; ++col) {
+        for (Index r = 0; r < rows; ++r) data_[at++] = block[col * rows + r];
+        if (rows == 3) data_[at++] = 0.0;
+      }
+    }
+  }
+}
+
+// The constraints that share a tree with constraint i, in columns_; their number.
+Index SweepOperator::find_columns(Index i) {
+  columns_.clear();
+  for (Index p = constraint_[i].begin; p < constraint_[i].end; ++p) {
+    const Index tree = piece_tree_[p];
+    for (Index t = tree_begin_[tree]; t < tree_begin_[tree + 1]; ++t) {
+      const Index j = tree_constraint_[t];
+      if (stamp_[j] == i) continue;
+      stamp_[j] = i;
+      columns_.push_back(j);
+    }
+  }
+  std::sort(columns_.begin(), columns_.end());
+  return static_cast<Index>(columns_.size());
+}
+
+// W_ij = sum over shared trees of G_i^T G_j, out of the pieces of setup_velocity().
+void SweepOperator::setup_rows_from_pieces() {
+  const BlockJacobian& jacobian = problem_->jacobian();
+  const Index count = problem_->constraint_count();
+  const Index pieces = jacobian.piece_count();
+  tree_begin_.assign(problem_->tree_count() + 1, 0);
+  tree_constraint_.resize(pieces);
+  piece_tree_.resize(pieces);
+  for (Index p = 0; p < pieces; ++p) {
+    piece_tree_[p] = jacobian.piece_tree(p);
+    ++tree_begin_[piece_tree_[p] + 1];
+  }
+  for (Index t = 0; t < problem_->tree_count(); ++t) tree_begin_[t + 1] += tree_begin_[t];
+  tree_piece_.assign(tree_begin_.begin(), tree_begin_.end());  // fill positions
+  for (Index i = 0; i < count; ++i) {
+    for (Index p = constraint_[i].begin; p < constraint_[i].end; ++p) {
+      tree_constraint_[tree_piece_[piece_tree_[p]]++] = i;
+    }
+  }
+
+  stamp_.assign(count, -1);
+  row_constraint_ = constraint_;
+  row_piece_.clear();
+  row_data_.clear();
+  for (Index i = 0; i < count; ++i) {
+    const Constraint& ci = constraint_[i];
+    const Index rows = jacobian.rows(i);
+    row_constraint_[i].begin = static_cast<Index>(row_piece_.size());
+    row_constraint_[i].data = row_data_.size();
+    find_columns(i);
+    for (const Index j : columns_) {
+      const Constraint& cj = constraint_[j];
+      const Index width = jacobian.rows(j);
+      const Index stride = ci.contact ? kPaddedRows : 1;
+      row_piece_.push_back({cj.row, width});
+      const std::size_t at = row_data_.size();
+      row_data_.resize(at + static_cast<std::size_t>(stride) * width, 0.0);
+      const double* gi = data_.data() + ci.data;
+      for (Index p = ci.begin; p < ci.end; ++p) {
+        const Index n = piece_[p].size;
+        const double* gj = data_.data() + cj.data;
+        for (Index o = cj.begin; o < cj.end; ++o) {
+          if (piece_tree_[o] == piece_tree_[p]) {
+            Eigen::Map<Matrix, 0, Eigen::OuterStride<>>(row_data_.data() + at, rows, width,
+                                                        Eigen::OuterStride<>(stride))
+                .noalias() += Eigen::Map<const Matrix>(gi, n, rows)
+                                  .transpose()
+                                  .lazyProduct(Eigen::Map<const Matrix>(gj, n, width));
+          }
+          gj += static_cast<std::size_t>(piece_[o].size) * width;
+        }
+        gi += static_cast<std::size_t>(n) * rows;
+      }
+    }
+    row_constraint_[i].end = static_cast<Index>(row_piece_.size());
+  }
+  std::swap(constraint_, row_constraint_);
+  std::swap(piece_, row_piece_);
+  std::swap(data_, row_data_);
+}
+
+void SweepOperator::refresh(const Vector& impulse, Vector& velocity) {
+  velocity.resize(impulse.size());
+  if (mode_ == Mode::velocity) {
+    y_ = y_free_;
+    for (const Constraint& c : constraint_) {
+      if (c.contact) {
+        const Vec3 lambda = impulse.segment<3>(c.row);
+        if (!lambda.isZero(0.0)) push_contact(c, lambda);
+      } else if (impulse[c.row] != 0.0) {
+        push_scalar(c, impulse[c.row]);
+      }
+    }
+  }
+  const bool rows = mode_ == Mode::rows;
+  for (const Constraint& c : constraint_) {
+    if (c.contact) {
+      velocity.segment<3>(c.row) =
+          rows ? contact_velocity<true>(c, impulse.data()) : contact_velocity<false>(c, impulse.data());
+    } else {
+      velocity[c.row] =
+          rows ? scalar_velocity<true>(c, impulse.data()) : scalar_velocity<false>(c, impulse.data());
+    }
+  }
+}
+
+void SweepOrder::reset(Index count, std::uint64_t seed) {
+  order_.resize(count);
+  for (Index i = 0; i < count; ++i) order_[i] = i;
+  state_ = seed;
+}
+
+// Fisher-Yates on splitmix64: the same permutations on every machine.
+void SweepOrder::shuffle() {
+  for (std::size_t i = order_.size(); i > 1; --i) {
+    state_ += 0x9e3779b97f4a7c15ull;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    z ^= z >> 31;
+    std::swap(order_[i - 1], order_[z % i]);
+  }
+}
+
+void SweepOrder::reverse() { std::reverse(order_.begin(), order_.end()); }
+
+SweepWatch::SweepWatch(const ContactProblem& problem, double tolerance) : tolerance_(tolerance) {
+  // Natural size of the impulses: what stops each constraint alone.
+  double natural = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const double size = problem.free_velocity().segment(problem.row(i), problem.rows(i)).squaredNorm() /
+                        (problem.scale(i) * problem.scale(i));
+    natural += size;
+  }
+  const double factor = 10.0 * std::max<Index>(problem.constraint_count(), 1);
+  huge_ = natural * factor * factor;
+}
+
+bool SweepWatch::due(Index sweep, const SweepChange& change) {
+  constexpr double kRounding = 4e-16;
+  step_ = change.impulse > 0.0 ? std::sqrt(change.step / change.impulse) : 0.0;
+  still_ = step_ <= kRounding ? still_ + 1 : 0;
+  if (sweep == mark_) {
+    // Growth in proportion to the sweeps: impulses doubled, steps as long as before (squares: factors 4 and
+    // 1).
+    const bool linear = change.impulse > huge_ && change.impulse >= 3.6 * marked_.impulse &&
+                        change.step >= 0.8 * marked_.step && marked_.impulse > 0.0;
+    doublings_ = linear ? doublings_ + 1 : 0;
+    marked_ = change;
+    mark_ *= 2;
+  }
+  return sweep >= next_ || ratio_ * step_ <= tolerance_ || stuck() || diverging();
+}
+
+void SweepWatch::learn(Index sweep, double error) {
+  next_ = sweep + 1 + std::min(sweep / 2, 6 + sweep / 12);
+  if (step_ > 0.0) ratio_ = error / step_;
+}
+
+}  // namespace tribo

@@ -1,0 +1,269 @@
+// What the sweeping solvers (pgs, nsgs) share: access to w_i = (J v + e + R lambda)_i one constraint after
+// the other, the order of the visits, and when to stop for a look at the error. W = J A^-1 J^T is never
+// formed dense. Two ways:
+//
+//   velocity  with A = L L^T and G_i = L^-1 J_i^T (the only copy of J), keep y = L^T v:
+//             u_i = G_i^T y + e_i,   y += G_i dlambda_i.              2 x entries of J per sweep
+//   rows      block rows of W: u_i = q_i + sum_j W_ij lambda_j.       entries of W per sweep
+//
+// A problem given by its own W (possibly unsymmetric) uses rows. Otherwise the cheaper way by multiplication
+// count is taken: velocity for bodies with many contacts, rows for few contacts on large trees. Memory:
+// entries of J, or of W.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tribo/problem/contact_problem.h"
+#include "tribo/solve/monitor.h"
+
+namespace tribo {
+
+// How much a sweep moved the impulses, and their size: sums of squares over all rows.
+struct SweepChange {
+  double step = 0.0;
+  double impulse = 0.0;
+};
+
+class SweepOperator {
+ public:
+  enum class Mode : std::uint8_t { automatic, velocity, rows };
+
+  // Buffers only grow: the same structure again allocates nothing. `problem` must outlive the sweeps.
+  void setup(const ContactProblem& problem, Mode mode = Mode::automatic);
+  Mode mode() const { return mode_; }
+
+  // Sets the state to that of `impulse` and computes u = W impulse + q. Removes the rounding collected by
+  // sweeps.
+  void refresh(const Vector& impulse, Vector& velocity);
+
+  // Visits constraints in `order`; `local` maps the constraint's w and impulse to its new impulse:
+  //   Vec3 local.contact(Index slot, const Vec3& w, const Vec3& impulse)
+  //   double local.scalar(Index slot, double w, double impulse)
+  // where slot counts contacts and scalar rows separately.
+  template <class Local>
+  SweepChange sweep(std::span<const Index> order, Vector& impulse, Local&& local) {
+    return mode_ == Mode::rows ? visit<true>(order, impulse, local) : visit<false>(order, impulse, local);
+  }
+
+ private:
+  struct Constraint {
+    Index row = 0;
+    Index slot = 0;
+    Index begin = 0, end = 0;  // pieces (velocity) or blocks (rows)
+    std::size_t data = 0;      // first entry of its pieces or blocks in data_
+    bool contact = false;
+  };
+  struct Piece {
+    Index dof = 0;   // first degree of freedom (velocity) or column (rows)
+    Index size = 0;  // degrees of freedom, or 3 / 1 columns
+  };
+  // A block row of a contact is stored with four rows, the last one zero, which fills vector registers
+  // evenly.
+  static constexpr Index kPaddedRows = 4;
+
+  void number_constraints();
+  bool rows_are_cheaper();
+  void setup_velocity();
+  void setup_rows_from_matrix(const BlockMatrix& matrix);
+  void setup_rows_from_pieces();
+  Index find_columns(Index i);
+
+  template <bool kRows, class Local>
+  SweepChange visit(std::span<const Index> order, Vector& impulse, Local& local);
+  template <bool kRows>
+  Vec3 contact_velocity(const Constraint& c, const double* impulse) const;
+  template <bool kRows>
+  double scalar_velocity(const Constraint& c, const double* impulse) const;
+  void push_contact(const Constraint& c, const Vec3& step);
+  void push_scalar(const Constraint& c, double step);
+
+  const ContactProblem* problem_ = nullptr;
+  Mode mode_ = Mode::velocity;
+  std::vector<Constraint> constraint_;
+  std::vector<Piece> piece_;
+  std::vector<double> data_;
+  Vector y_, y_free_;  // L^T v and its value without impulses, L^-1 b
+  // For forming W out of the pieces.
+  std::vector<Constraint> row_constraint_;
+  std::vector<Piece> row_piece_;
+  std::vector<double> row_data_;
+  std::vector<Index> tree_begin_, tree_constraint_, tree_piece_, piece_tree_, stamp_, columns_;
+};
+
+// The order of visits; deterministic for a given seed.
+class SweepOrder {
+ public:
+  void reset(Index count, std::uint64_t seed = 0);
+  void shuffle();
+  void reverse();
+  std::span<const Index> visits() const { return order_; }
+
+ private:
+  std::vector<Index> order_;
+  std::uint64_t state_ = 0;
+};
+
+// Decides when the full error is worth its price (about a sweep). The step of a sweep relative to the
+// impulses is free; its ratio to the error is learned at every full evaluation (the rule of Siconos' NSGS),
+// so that the error is evaluated when the step predicts success, and in any case at sweeps 1, 2, 4, 7, 11,
+// ... Never a stopping test itself.
+class SweepWatch {
+ public:
+  SweepWatch(const ContactProblem& problem, double tolerance);
+
+  // After every sweep: true when the full error should be evaluated now.
+  bool due(Index sweep, const SweepChange& change);
+  void learn(Index sweep, double error);
+
+  // Three sweeps in a row changed nothing but rounding.
+  bool stuck() const { return still_ >= 3; }
+  // Impulses far beyond the natural size kept growing in proportion to the number of sweeps over four
+  // doublings.
+  bool diverging() const { return doublings_ >= 4; }
+
+ private:
+  double tolerance_;
+  double huge_;  // sum of squares
+  double ratio_ = 1.0;
+  double step_ = 0.0;  // relative step of the last sweep
+  Index next_ = 1;
+  int still_ = 0;
+  int doublings_ = 0;
+  Index mark_ = 64;
+  SweepChange marked_;
+};
+
+// The loop of a sweeping solver: `one_sweep(iteration)` returns the SweepChange.
+template <class OneSweep>
+Status run_sweeps(const ContactProblem& problem, Monitor& monitor, SweepOperator& sweeps,
+                  const Vector& impulse, Vector& velocity, OneSweep&& one_sweep) {
+  SweepWatch watch(problem, monitor.tolerance());
+  const Index limit = monitor.settings().max_iterations;
+  for (Index k = 1; k <= limit; ++k) {
+    const SweepChange change = one_sweep(k);
+    if (watch.due(k, change) || k == limit) {
+      sweeps.refresh(impulse, velocity);
+      if (monitor.check(k, impulse, velocity)) return Status::converged;
+      watch.learn(k, monitor.last_error());
+    } else if (monitor.out_of_time(k)) {
+      return Status::time_limit;
+    }
+    if (watch.stuck()) return Status::stalled;
+    if (watch.diverging()) return Status::no_solution_suspected;
+  }
+  return Status::iteration_limit;
+}
+
+template <bool kRows>
+Vec3 SweepOperator::contact_velocity(const Constraint& c, const double* impulse) const {
+  const double* data = data_.data() + c.data;
+  if constexpr (kRows) {
+    // One sum per column: three independent chains of additions.
+    Eigen::Vector4d sum0 = Eigen::Vector4d::Zero(), sum1 = sum0, sum2 = sum0;
+    for (Index k = c.begin; k < c.end; ++k) {
+      const double* x = impulse + piece_[k].dof;
+      sum0 += x[0] * Eigen::Map<const Eigen::Vector4d>(data);
+      data += kPaddedRows;
+      if (piece_[k].size == 3) {
+        sum1 += x[1] * Eigen::Map<const Eigen::Vector4d>(data);
+        sum2 += x[2] * Eigen::Map<const Eigen::Vector4d>(data + kPaddedRows);
+        data += 2 * kPaddedRows;
+      }
+    }
+    return problem_->free_velocity().segment<3>(c.row) + (sum0 + sum1 + sum2).head<3>();
+  } else {
+    Vec3 u = problem_->bias().segment<3>(c.row);
+    for (Index k = c.begin; k < c.end; ++k) {
+      const auto [dof, size] = piece_[k];
+      if (size == 6) {
+        using Vec6 = Eigen::Matrix<double, 6, 1>;
+        const Vec6 y = Eigen::Map<const Vec6>(y_.data() + dof);
+        for (int r = 0; r < 3; ++r) u[r] += Eigen::Map<const Vec6>(data + 6 * r).dot(y);
+      } else {
+        u.noalias() += Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3>>(data, size, 3)
+                           .transpose()
+                           .lazyProduct(y_.segment(dof, size));
+      }
+      data += 3 * size;
+    }
+    return u;
+  }
+}
+
+template <bool kRows>
+double SweepOperator::scalar_velocity(const Constraint& c, const double* impulse) const {
+  const double* data = data_.data() + c.data;
+  const double* from = kRows ? impulse : y_.data();
+  double u = kRows ? problem_->free_velocity()[c.row] : problem_->bias()[c.row];
+  for (Index k = c.begin; k < c.end; ++k) {
+    const auto [dof, size] = piece_[k];
+    for (Index j = 0; j < size; ++j) u += data[j] * from[dof + j];
+    data += size;
+  }
+  return u;
+}
+
+inline void SweepOperator::push_contact(const Constraint& c, const Vec3& step) {
+  const double* data = data_.data() + c.data;
+  for (Index k = c.begin; k < c.end; ++k) {
+    const auto [dof, size] = piece_[k];
+    if (size == 6) {
+      using Vec6 = Eigen::Matrix<double, 6, 1>;
+      Eigen::Map<Vec6> y(y_.data() + dof);
+      y += step[0] * Eigen::Map<const Vec6>(data) + step[1] * Eigen::Map<const Vec6>(data + 6) +
+           step[2] * Eigen::Map<const Vec6>(data + 12);
+    } else {
+      y_.segment(dof, size).noalias() +=
+          Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3>>(data, size, 3).lazyProduct(step);
+    }
+    data += 3 * size;
+  }
+}
+
+inline void SweepOperator::push_scalar(const Constraint& c, double step) {
+  const double* data = data_.data() + c.data;
+  for (Index k = c.begin; k < c.end; ++k) {
+    const auto [dof, size] = piece_[k];
+    for (Index j = 0; j < size; ++j) y_[dof + j] += step * data[j];
+    data += size;
+  }
+}
+
+template <bool kRows, class Local>
+SweepChange SweepOperator::visit(std::span<const Index> order, Vector& impulse, Local& local) {
+  SweepChange change;
+  const bool rigid = problem_->is_rigid();
+  const double* compliance = problem_->compliance().data();
+  for (const Index i : order) {
+    const Constraint& c = constraint_[i];
+    if (c.contact) {
+      Eigen::Map<Vec3> lambda(impulse.data() + c.row);
+      Vec3 w = contact_velocity<kRows>(c, impulse.data());
+      if (!rigid) w += Eigen::Map<const Vec3>(compliance + c.row).cwiseProduct(lambda);
+      const Vec3 next = local.contact(c.slot, w, Vec3(lambda));
+      const Vec3 step = next - lambda;
+      const double size = step.squaredNorm();
+      change.step += size;
+      change.impulse += next.squaredNorm();
+      if (size == 0.0) continue;
+      lambda = next;
+      if constexpr (!kRows) push_contact(c, step);
+    } else {
+      double& lambda = impulse[c.row];
+      double w = scalar_velocity<kRows>(c, impulse.data());
+      if (!rigid) w += compliance[c.row] * lambda;
+      const double next = local.scalar(c.slot, w, lambda);
+      const double step = next - lambda;
+      change.step += step * step;
+      change.impulse += next * next;
+      if (step == 0.0) continue;
+      lambda = next;
+      if constexpr (!kRows) push_scalar(c, step);
+    }
+  }
+  return change;
+}
+
+}  // namespace tribo
