@@ -8,7 +8,7 @@
 #include "tribo/problem/assembly.h"
 #include "tribo/problem/errors.h"
 #include "tribo/problem/fclib_writer.h"
-#include "tribo/problem/hdf5_file.h"
+#include "tribo/problem/hdf5_reader.h"
 
 namespace tribo::detail {
 namespace {
@@ -192,13 +192,9 @@ Layout read_layout(const Hdf5Reader& file, const std::string& group, Index conta
 void read_partition(const Hdf5Reader& file, const std::string& group, PrimalParts& parts) {
   const auto count = static_cast<Index>(parts.constraints.size());
   const Index most = std::numeric_limits<Index>::max();
-  for (const std::int64_t size : file.integers(group + "/tree_sizes")) {
-    if (size < 1 || size > parts.mass.rows) file.fail(group + "/tree_sizes", fmt::format("holds {}", size));
-    parts.tree_sizes.push_back(static_cast<Index>(size));
-  }
+  parts.tree_sizes = file.indices(group + "/tree_sizes", 1, most);
   parts.piece_count = file.indices_of_size(group + "/piece_count", count, 0, most);
-  const auto pieces = static_cast<Index>(file.integers(group + "/piece_tree").size());
-  parts.piece_tree = file.indices_of_size(group + "/piece_tree", pieces, 0, most);
+  parts.piece_tree = file.indices(group + "/piece_tree", 0, most);
 }
 
 ContactProblem read_global(const Hdf5Reader& file, const std::string& group, Layout& layout) {

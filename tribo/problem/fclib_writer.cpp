@@ -10,7 +10,7 @@
 #include "tribo/problem/assembly.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/errors.h"
-#include "tribo/problem/hdf5_file.h"
+#include "tribo/problem/hdf5_writer.h"
 #include "tribo/problem/lift.h"
 
 namespace tribo::detail {

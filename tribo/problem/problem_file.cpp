@@ -10,7 +10,7 @@
 #include "tribo/problem/errors.h"
 #include "tribo/problem/fclib_reader.h"
 #include "tribo/problem/fclib_writer.h"
-#include "tribo/problem/hdf5_file.h"
+#include "tribo/problem/hdf5_reader.h"
 #include "tribo/problem/siconos_dat.h"
 
 namespace tribo {
