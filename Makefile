@@ -11,6 +11,10 @@ PROBLEMS ?= problems
 PREFIX ?= build/install
 ARGS ?=
 
+# Compilations are shared between checkouts in different folders.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
 CXX_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp'))
 PRESETS = release debug asan tsan native
 CONFIGURED = $(PRESETS:%=build/%/build.ninja)
