@@ -57,8 +57,7 @@ std::string header(const Comparison& c) {
   add("Made", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(now)));
   return fmt::format(
       "<h1>{} on {}</h1>\n<p class=\"muted\">A problem counts as solved when the independent certificate, "
-      "recomputed "
-      "from the impulses alone, is within the tolerance.</p>\n<div class=\"facts\">{}</div>\n",
+      "recomputed from the impulses alone, is within the tolerance.</p>\n<div class=\"facts\">{}</div>\n",
       counted(c.solvers.size(), "solver"), counted(c.problems.size(), "contact problem"), facts);
 }
 
@@ -95,19 +94,21 @@ std::string summary_section(const Comparison& c) {
     text += number_cell(summary.fastest, std::to_string(summary.fastest));
     text += number_cell(summary.median_ms, format_ms(summary.median_ms));
     text +=
-        number_cell(summary.slowdown, summary.solved > 0 ? fmt::format("{:.2f}×", summary.slowdown) : "-");
-    text += fmt::format("<td class=\"muted\">{}</td></tr>\n", escape_html(summary.failures));
+        number_cell(summary.slowdown, summary.solved > 0 ? fmt::format("{:.3g}×", summary.slowdown) : "-");
+    text += fmt::format("<td class=\"muted\">{}</td></tr>\n",
+                        summary.failures.empty() ? "none" : summary.failures);
   }
   return text +
          "</tbody></table></div>\n<p class=\"note\">CPU time of cold solves. Median over the problems a "
-         "solver solved; mean "
-         "slowdown is the geometric mean of its time over the best solver's, on the same problems.</p>\n";
+         "solver solved; mean slowdown is the geometric mean of its time over the best solver's, on the same "
+         "problems.</p>\n";
 }
 
 std::string profile_section(const Comparison& c) {
   Plot plot;
   plot.title = "Performance profiles: share of problems solved against the time ratio to the best solver";
-  plot.width = 820;
+  plot.width = 1032;
+  plot.height = 400;
   double largest = 1.0;
   for (std::size_t s = 0; s < c.solvers.size(); ++s) {
     const std::vector<double> ratios = performance_ratios(c, s);
@@ -129,10 +130,9 @@ std::string profile_section(const Comparison& c) {
   }
   return fmt::format(
       "<h2>Performance profiles</h2>\n<p class=\"note\">Dolan and Moré: the height of a curve at τ is the "
-      "share of all "
-      "problems that the solver solves in at most τ times the time of the best one. Left edge: how often it "
-      "is the "
-      "fastest. Right edge: how often it succeeds at all.</p>\n{}<div class=\"wide\">{}</div>\n",
+      "share of all problems that the solver solves in at most τ times the time of the best one. Left edge: "
+      "how often it "
+      "is the fastest. Right edge: how often it succeeds at all.</p>\n{}<div>{}</div>\n",
       legend(c), render_svg(plot));
 }
 
@@ -196,22 +196,20 @@ std::string history_section(const Comparison& c) {
     by_iteration += history_plot(c, p, false);
   }
   return fmt::format(
-      "<h2>Convergence</h2>\n<p class=\"note\">The error of every checked iterate, in a run of its own. A "
-      "full dot: the "
-      "tolerance was reached; a ring: the solver gave up there.</p>\n{}<div class=\"switch\"><button "
-      "aria-pressed=\"true\" "
-      "data-shows=\"by-time\">by time</button><button aria-pressed=\"false\" data-shows=\"by-iteration\">by "
-      "iteration"
-      "</button></div>\n<div class=\"plots\" id=\"by-time\">\n{}</div>\n<div class=\"plots\" "
-      "id=\"by-iteration\" hidden>\n{}"
-      "</div>\n",
+      "<h2>Convergence</h2>\n<p class=\"note\">The error of every checked iterate against wall-clock time or "
+      "iterations. A full dot: the tolerance was reached; a ring: the solver gave up there.</p>\n{}"
+      "<div class=\"switch\"><button aria-pressed=\"true\" data-shows=\"by-time\">by time</button>"
+      "<button aria-pressed=\"false\" data-shows=\"by-iteration\">by iteration</button></div>\n"
+      "<div class=\"plots\" id=\"by-time\">\n{}</div>\n"
+      "<div class=\"plots\" id=\"by-iteration\" hidden>\n{}</div>\n",
       legend(c), by_time, by_iteration);
 }
 
 std::string accuracy_section(const Comparison& c) {
   Plot plot;
   plot.title = "Final error against CPU time, one mark per solve";
-  plot.width = 820;
+  plot.width = 1032;
+  plot.height = 400;
   plot.x.label = "CPU time, ms";
   plot.y.label = fmt::format("{} error", to_string(c.settings.measure));
   const double floor = 1e-4 * c.settings.tolerance;
@@ -240,8 +238,7 @@ std::string accuracy_section(const Comparison& c) {
   plot.horizontal_marks.emplace_back(c.settings.tolerance, "tolerance");
   return fmt::format(
       "<h2>Accuracy and time</h2>\n<p class=\"note\">One mark per solve: full where the tolerance was "
-      "reached, a ring "
-      "where it was not. Hover for the problem.</p>\n{}<div class=\"wide\">{}</div>\n",
+      "reached, a ring where it was not. Hover for the problem.</p>\n{}<div>{}</div>\n",
       legend(c), render_svg(plot));
 }
 
@@ -250,8 +247,7 @@ std::string times_section(const Comparison& c) {
   for (const std::string& solver : c.solvers) titles.push_back("#" + solver);
   std::string text =
       "<h2>Times</h2>\n<p class=\"note\">CPU milliseconds; where a solver failed, its status and the error "
-      "it "
-      "reached. Click a title to sort.</p>\n<div class=\"scroll\"><table>" +
+      "it reached. Click a title to sort.</p>\n<div class=\"scroll\"><table>" +
       sortable_head(titles) + "<tbody>\n";
   for (std::size_t p = 0; p < c.problems.size(); ++p) {
     text += fmt::format("<tr><td>{}</td>{}", escape_html(c.problems[p].name),

@@ -24,7 +24,7 @@ main { max-width: 1080px; margin: 0 auto; padding: 40px 24px 64px; }
 h1 { font-size: 26px; line-height: 1.25; margin: 0 0 6px; letter-spacing: -.01em; }
 h2 { font-size: 18px; margin: 44px 0 4px; }
 h3 { font-size: 14px; margin: 0 0 4px; font-weight: 600; overflow-wrap: anywhere; }
-p { margin: 4px 0 14px; max-width: 72ch; }
+p { margin: 4px 0 14px; max-width: 92ch; }
 .muted, .note { color: var(--muted); }
 .note { font-size: 13.5px; }
 .facts { display: flex; flex-wrap: wrap; gap: 4px 22px; color: var(--muted); font-size: 13.5px; margin: 0 0 8px; }
@@ -50,8 +50,7 @@ th[aria-sort=descending] button::after { content: " \2193"; }
 .legend span { padding: 2px 8px; border-radius: 6px; cursor: default; }
 .legend span:hover { background: var(--panel); }
 .plot { display: block; width: 100%; height: auto; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 24px; }
-.wide { max-width: 820px; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(420px, 100%), 1fr)); gap: 24px; }
 .grid { stroke: var(--line); stroke-width: 1; }
 .mark { stroke: var(--muted); stroke-dasharray: 4 4; }
 .tick, .axis { fill: var(--muted); font-size: 12px; }

@@ -21,7 +21,7 @@ void ProgressBar::advance(int steps) {
     draw();
   } else if (const int tenths = 10 * done_ / total_; tenths > tenths_) {
     tenths_ = tenths;
-    fmt::print(stderr, "{:3d} % ({} of {})\n", 10 * tenths, done_, total_);
+    fmt::print(stderr, "{:3d} % ({} of {})\n", 100 * done_ / total_, done_, total_);
   }
 }
 

@@ -22,7 +22,7 @@ struct SolveCommand {
   std::vector<std::string> files;
   std::string solver = "admm";
   std::vector<std::string> assignments;
-  SolveOptions options{std::numeric_limits<double>::infinity()};
+  SolveOptions options{Settings{}.time_limit, Settings{}.max_iterations};
   std::string warm_start, history, solution;
   bool json = false;
   bool quiet = false;

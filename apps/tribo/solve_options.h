@@ -13,7 +13,8 @@ namespace tribo::cli {
 
 class SolveOptions {
  public:
-  explicit SolveOptions(double default_time_limit) : time_limit_(default_time_limit) {}
+  SolveOptions(double default_time_limit, Index default_iterations)
+      : max_iterations_(default_iterations), time_limit_(default_time_limit) {}
 
   // --tol, --measure, --max-iter, --time-limit, --law.
   void add_to(CLI::App& command);
@@ -24,7 +25,7 @@ class SolveOptions {
  private:
   double tolerance_ = Settings{}.tolerance;
   std::string measure_ = "scaled";
-  Index max_iterations_ = Settings{}.max_iterations;
+  Index max_iterations_;
   double time_limit_;
   std::string law_ = "exact";
 };

@@ -157,7 +157,7 @@ std::string format_ms(double milliseconds) {
   if (magnitude >= 100.0) return fmt::format("{:.0f}", milliseconds);
   if (magnitude >= 10.0) return fmt::format("{:.1f}", milliseconds);
   if (magnitude >= 1.0) return fmt::format("{:.2f}", milliseconds);
-  return fmt::format("{:.3f}", milliseconds);
+  return fmt::format("{:.{}f}", milliseconds, magnitude >= 0.1 ? 3 : 4);
 }
 
 std::string format_error(double value) { return value == 0.0 ? "0" : fmt::format("{:.1e}", value); }

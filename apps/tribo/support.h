@@ -46,7 +46,7 @@ std::string counted(long long count, std::string_view noun);
 // Words in lines of at most `width` characters; `line_break` stands between the lines.
 std::string wrap_words(const std::string& text, std::size_t width, const std::string& line_break);
 
-// Milliseconds, e.g. "0.041", "3.50", "12.8", "1280".
+// Milliseconds, e.g. "0.0412", "3.50", "12.8", "1280".
 std::string format_ms(double milliseconds);
 
 // An error value, e.g. "3.2e-09"; "0" for zero, "nan" and "inf" as such.

@@ -10,15 +10,13 @@ namespace tribo::cli {
 namespace {
 
 constexpr double kLeft = 58.0;
-constexpr double kRight = 14.0;
+constexpr double kRight = 24.0;
 constexpr double kTop = 12.0;
 constexpr double kBottom = 46.0;
 
-// 10^exponent as people write it: 1, 10, 100, 10³, 10⁻⁶.
-std::string power_of_ten(int exponent) {
-  if (exponent >= 0 && exponent <= 2)
-    return std::to_string(static_cast<int>(std::lround(std::pow(10.0, exponent))));
-  if (exponent == -1) return "0.1";
+// 10^exponent: in plain digits on an axis of moderate numbers, otherwise as a power.
+std::string power_of_ten(int exponent, bool plain) {
+  if (plain || exponent == 0 || exponent == 1) return fmt::format("{:g}", std::pow(10.0, exponent));
   static const char* const kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string text = exponent < 0 ? "10⁻" : "10";
   for (const char digit : std::to_string(std::abs(exponent))) text += kDigits[digit - '0'];
@@ -41,19 +39,20 @@ std::vector<Tick> ticks_of(const Axis& axis) {
   }
   const int first = static_cast<int>(std::ceil(std::log10(axis.lowest) - 1e-9));
   const int last = static_cast<int>(std::floor(std::log10(axis.highest) + 1e-9));
+  const bool plain = first >= -3 && last <= 4;
   if (last - first <= 1) {  // a short axis needs marks between the powers
     for (int exponent = first - 1; exponent <= last; ++exponent) {
       for (const int factor : {1, 2, 5}) {
         const double value = factor * std::pow(10.0, exponent);
         if (value < axis.lowest * (1 - 1e-9) || value > axis.highest * (1 + 1e-9)) continue;
-        ticks.push_back({value, factor == 1 ? power_of_ten(exponent) : fmt::format("{:g}", value)});
+        ticks.push_back({value, factor == 1 ? power_of_ten(exponent, plain) : fmt::format("{:g}", value)});
       }
     }
     return ticks;
   }
   const int stride = 1 + (last - first) / 8;
   for (int exponent = first; exponent <= last; exponent += stride) {
-    ticks.push_back({std::pow(10.0, exponent), power_of_ten(exponent)});
+    ticks.push_back({std::pow(10.0, exponent), power_of_ten(exponent, plain)});
   }
   return ticks;
 }
