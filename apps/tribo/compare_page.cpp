@@ -131,8 +131,7 @@ std::string profile_section(const Comparison& c) {
   return fmt::format(
       "<h2>Performance profiles</h2>\n<p class=\"note\">Dolan and Moré: the height of a curve at τ is the "
       "share of all problems that the solver solves in at most τ times the time of the best one. Left edge: "
-      "how often it "
-      "is the fastest. Right edge: how often it succeeds at all.</p>\n{}<div>{}</div>\n",
+      "how often it is the fastest. Right edge: how often it succeeds at all.</p>\n{}<div>{}</div>\n",
       legend(c), render_svg(plot));
 }
 
