@@ -8,6 +8,7 @@
 
 #include "tests/support/random.h"
 #include "tribo/math/cone.h"
+#include "tribo/solve/local_step.h"
 
 namespace tribo {
 namespace {

@@ -11,12 +11,9 @@
 //
 //   ExactContact   cannot fail: take-off, stick, or slip by a bracketed one-dimensional Newton iteration
 //   ConvexContact  the same for the convex law, in coordinates where W is the identity
-//   solve_quartic  slip through the roots of a quartic (independent of the iteration above; a check, and
-//   slower) solve_newton   Newton on Alart and Curnier's function, with projection steps where it fails
-//   step_projection  one projected step; the cheapest, does not solve the contact's problem
 //
-// Directions in which W vanishes (the idle tangent of a planar contact) get 1e-14 of its trace. Since a visit
-// works on changes, the points where nothing changes any more are solutions for the caller's own W all the
+// Directions in which W vanishes (the idle tangent of a planar contact) get a tiny part of its trace. Since a
+// visit works on changes, the points where nothing changes any more solve the caller's own problem all the
 // same.
 //
 // Example: a contact approaching at 1 m/s while sliding at 0.5 m/s.
@@ -28,9 +25,9 @@
 
 namespace tribo {
 
-// Derivation, law exact (one_contact.cpp): eliminating r_n through w_n = 0 leaves S r_t + w_t-part = b with
-// the Schur complement S = W_tt - W_tn W_nt / W_nn. The tangent axes are turned so that the symmetric part of
-// S is diagonal, S = [[s1, k], [-k, s2]]; the cone does not notice the turn.
+// Law exact. Eliminating r_n through w_n = 0 leaves the Schur complement S = W_tt - W_tn W_nt / W_nn. The
+// tangent axes are turned so that the symmetric part of S is diagonal, S = [[s1, k], [-k, s2]]; the cone does
+// not notice the turn. Derivation in one_contact.cpp.
 class ExactContact {
  public:
   ExactContact() = default;
@@ -100,22 +97,6 @@ struct ScalarRow {
 
 // Row of constraint i (not a contact) of `problem`, its matrix divided by omega.
 ScalarRow scalar_row(const ContactProblem& problem, Index i, double omega);
-
-// W with its steps of rule (111) of Acary et al.: rho_n = 1 / W_nn, rho_t = 1 / lambda_max(W_tt).
-struct LocalMatrix {
-  Mat3 w = Mat3::Identity();
-  double mu = 0.0;
-  double rho_n = 1.0, rho_t = 1.0;
-  double rho = 1.0;  // 1 / bound on the largest eigenvalue of W
-
-  LocalMatrix() = default;
-  LocalMatrix(const Mat3& w, double mu);
-};
-
-Vec3 solve_newton(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse);
-Vec3 step_projection(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse);
-// Law exact only.
-Vec3 solve_quartic(const LocalMatrix& local, const Vec3& velocity, const Vec3& impulse);
 
 // From zero impulse: velocity = q.
 Vec3 solve_one_contact(const Mat3& w, const Vec3& q, double mu, Law law);

@@ -2,8 +2,7 @@
 // physics engines, here with the certificate as its judge.
 //
 //   repeat
-//     for every contact i:                                             w = velocity of i incl. compliance,
-//     see sweep.h
+//     for every contact i, w its velocity with compliance (see sweep.h):
 //       lambda_n <- max(0, lambda_n - omega w_n / W_nn);   w_t += W_tn dlambda_n
 //       lambda_t <- P_disk(mu lambda_n)(lambda_t - omega w_t / lambda_max(W_tt))
 //   until the certificate is below the tolerance
@@ -18,6 +17,7 @@
 #include "tribo/solve/pgs.h"
 
 #include "tribo/math/cone.h"
+#include "tribo/solve/local_step.h"
 #include "tribo/solve/one_contact.h"
 #include "tribo/solve/sweep.h"
 
@@ -67,7 +67,9 @@ class Pgs final : public Solver {
                           {{static_cast<int>(Order::forward), "forward"},
                            {static_cast<int>(Order::symmetric), "symmetric"},
                            {static_cast<int>(Order::shuffled), "shuffled"}}),
-            integer_option("seed", "of the shuffled order", seed_, 0, 1000000000)};
+            integer_option("seed", "of the shuffled order", seed_, 0, 1000000000),
+            integer_option("freeze", "longest rest of settled constraints, in sweeps; 0: none", longest_rest_,
+                           0, 1000)};
   }
 
  protected:
@@ -75,8 +77,8 @@ class Pgs final : public Solver {
     prepare(problem);
     sweeps_.setup(problem);
     order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
-    impulse_ = monitor.start();
-    if (!impulse_.isZero(0.0)) sweeps_.refresh(impulse_, velocity_);
+    state_.impulse = monitor.start();
+    if (!state_.impulse.isZero(0.0)) sweeps_.refresh(state_.impulse, state_.velocity);
     if (monitor.settings().law == Law::convex)
       return run(problem, monitor, ConvexStep{local_, scalar_, omega_});
     return run(problem, monitor, ExactStep{local_, scalar_, omega_});
@@ -99,20 +101,25 @@ class Pgs final : public Solver {
 
   template <class Step>
   Status run(const ContactProblem& problem, Monitor& monitor, const Step& step) {
-    return run_sweeps(problem, monitor, sweeps_, impulse_, velocity_, [&](Index k) {
+    rest_.reset(problem.constraint_count(), longest_rest_);
+    const auto one_sweep = [&](Index k) {
       if (sequence_ == Order::shuffled) order_.shuffle();
       if (sequence_ == Order::symmetric && k > 1) order_.reverse();
-      return sweeps_.sweep(order_.visits(), impulse_, step);
-    });
+      return rest_.sweep(sweeps_, order_.visits(), state_.impulse, step);
+    };
+    const auto carry_on = [] { return true; };
+    return run_sweeps(problem, monitor, sweeps_, state_, one_sweep, carry_on);
   }
 
   double omega_ = 1.0;
   Order sequence_ = Order::forward;
   Index seed_ = 0;
+  Index longest_rest_ = 20;
 
   SweepOperator sweeps_;
   SweepOrder order_;
-  Vector impulse_, velocity_;
+  SweepRest rest_;
+  SweepState state_;
   std::vector<ScalarRow> scalar_;
   std::vector<LocalMatrix> local_;
 };

@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace tribo {
+namespace {
+
+constexpr double kRounding = 4e-16;  // relative step of a sweep that changed nothing but the last digits
+
+}  // namespace
 
 void SweepOperator::setup(const ContactProblem& problem, Mode mode) {
   problem_ = &problem;
@@ -239,6 +244,48 @@ void SweepOrder::shuffle() {
 
 void SweepOrder::reverse() { std::reverse(order_.begin(), order_.end()); }
 
+void SweepRest::reset(Index count, Index longest) {
+  longest_ = longest;
+  resting_ = 0;
+  if (longest == 0) return;
+  rest_.assign(count, 0);
+  quiet_.assign(count, 0);
+  steps_.assign(count, 0.0);
+  awake_.reserve(count);
+}
+
+std::span<const Index> SweepRest::find_awake(std::span<const Index> order) {
+  if (resting_ == 0) return order;
+  awake_.clear();
+  resting_ = 0;
+  for (const Index i : order) {
+    if (rest_[i] == 0) {
+      awake_.push_back(i);
+    } else if (--rest_[i] > 0) {
+      ++resting_;
+    }
+  }
+  return awake_;
+}
+
+void SweepRest::update(std::span<const Index> awake, const SweepChange& change) {
+  // Nothing moves among those awake: only a complete sweep can tell whether that is the end.
+  if (change.step <= kRounding * kRounding * change.impulse) {
+    std::fill(rest_.begin(), rest_.end(), 0);
+    resting_ = 0;
+    return;
+  }
+  const double small = 1e-4 * change.step / static_cast<double>(awake.size());
+  for (const Index i : awake) {
+    if (steps_[i] > small) {
+      quiet_[i] = 0;
+    } else if (++quiet_[i] >= 3) {
+      rest_[i] = std::min(longest_, quiet_[i] - 2);
+      ++resting_;
+    }
+  }
+}
+
 SweepWatch::SweepWatch(const ContactProblem& problem, double tolerance) : tolerance_(tolerance) {
   // Natural size of the impulses: what stops each constraint alone.
   double natural = 0.0;
@@ -252,9 +299,8 @@ SweepWatch::SweepWatch(const ContactProblem& problem, double tolerance) : tolera
 }
 
 bool SweepWatch::due(Index sweep, const SweepChange& change) {
-  constexpr double kRounding = 4e-16;
   step_ = change.impulse > 0.0 ? std::sqrt(change.step / change.impulse) : 0.0;
-  still_ = step_ <= kRounding ? still_ + 1 : 0;
+  still_ = step_ > kRounding ? 0 : still_ + (change.complete ? 1 : 0);
   if (sweep == mark_) {
     // Growth in proportion to the sweeps: impulses doubled, steps as long as before (squares: factors 4 and
     // 1).
@@ -270,6 +316,26 @@ bool SweepWatch::due(Index sweep, const SweepChange& change) {
 void SweepWatch::learn(Index sweep, double error) {
   next_ = sweep + 1 + std::min(sweep / 2, 6 + sweep / 12);
   if (step_ > 0.0) ratio_ = error / step_;
+  if (error < 0.9 * best_) {
+    best_ = error;
+    best_at_ = sweep;
+  }
+}
+
+bool SweepWatch::cycling(Index sweep, const SweepChange& change, const Vector& impulse, Vector& past) {
+  constexpr Index kLength = 50;
+  if (circle_from_ == 0) {
+    if (sweep <= 2 * best_at_ + 500) return false;
+    circle_from_ = sweep;
+    way_ = 0.0;
+    past = impulse;
+    return false;
+  }
+  way_ += std::sqrt(change.step);
+  if (sweep < circle_from_ + kLength) return false;
+  circle_from_ = 0;
+  best_at_ = sweep / 2;  // the next test after as many sweeps again
+  return (impulse - past).norm() < 0.2 * way_;
 }
 
 }  // namespace tribo
