@@ -13,8 +13,9 @@
 // there.
 //
 // Local solvers: exact (solve/one_contact.h), quartic, newton, projection (solve/local_step.h). omega > 1
-// over-relaxes; where the sweeps run in a cycle it is lowered in steps to about 0.3 (with redundant frictional
-// contacts 0.8 was seen to end a cycle that 1 never left). Settled constraints rest for up to `freeze` sweeps.
+// over-relaxes; where the sweeps run in a cycle it is lowered in steps to about 0.3 (with redundant
+// frictional contacts 0.8 was seen to end a cycle that 1 never left). Settled constraints rest for up to
+// `freeze` sweeps.
 #include "tribo/solve/nsgs.h"
 
 #include "tribo/solve/local_step.h"
