@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "delassus.h"
+#include "tribo/linalg/delassus.h"
 
 namespace {
 
@@ -69,6 +69,16 @@ SparseBlockStructuredMatrix* block_matrix(const BlockMatrix& w) {
     }
   }
   return sbm;
+}
+
+// W + R: the file's own W where there is one.
+BlockMatrix delassus_matrix(const ContactProblem& problem) {
+  BlockMatrix w =
+      problem.has_delassus() ? problem.delassus() : build_delassus(problem.mass_factor(), problem.jacobian());
+  for (Index g = 0; g < w.group_count(); ++g) {
+    w.mutable_block(g, w.diagonal(g)).diagonal() += problem.compliance().segment(w.start(g), w.rows(g));
+  }
+  return w;
 }
 
 // The settings of each method that were best in a study over the real problems (bench/README.md has the
