@@ -52,6 +52,21 @@ TEST_F(SiconosDat, EveryStorageOfALocalProblem) {
   }
 }
 
+// The number that names the kind of a sparse matrix has changed between versions of Siconos.
+TEST_F(SiconosDat, BothNumberingsOfSparseMatrices) {
+  const std::string head = "3\n1\n2\n3\n3\n";
+  const auto with_kind = [&](const char* name, const char* kind) {
+    return head + kind + sample(name).substr(head.size() + 1);
+  };
+  for (const auto& [name, kind] : {std::pair("local_triplet", "0"), std::pair("local_csc", "1")}) {
+    EXPECT_EQ(read(with_kind(name, kind)).problem.delassus().to_dense(),
+              read(sample(name)).problem.delassus().to_dense());
+  }
+  EXPECT_NE(error_of(with_kind("local_triplet", "2")).find("another form"), std::string::npos);
+  EXPECT_NE(error_of(with_kind("local_csc", "0")).find("another form"), std::string::npos);
+  EXPECT_NE(error_of(with_kind("local_triplet", "4")).find("half of a symmetric one"), std::string::npos);
+}
+
 TEST_F(SiconosDat, GlobalProblems) {
   for (const char* name : {"global_dense", "global_mixed"}) {
     const LoadedProblem loaded = read(sample(name));

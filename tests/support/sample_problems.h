@@ -103,18 +103,18 @@ inline std::vector<DatSample> dat_samples() {
       {"local_dense", "3\n1\n0\n3\n3\n3\t3\n10 3 5\n1 20 6\n2 4 30" + tail},
       {"local_block",
        "3\n1\n1\n3\n3\n1\n1\n1\n3\t\n3\t\n2\n1\n0\t1\t\n0\t\n0\n10\n3\n5\n1\n20\n6\n2\n4\n30" + tail},
-      {"local_triplet", "3\n1\n2\n3\n3\n0\n" + banner +
+      {"local_triplet", "3\n1\n2\n3\n3\n1\n" + banner +
                             "triplet: 3-by-3, nzmax: 10 nnz: 10\n"
                             "    0 0 : 4\n    0 0 : 6\n    0 1 : 1\n    0 2 : 2\n    1 0 : 3\n    1 1 : 20\n"
                             "    1 2 : 4\n    2 0 : 5\n    2 1 : 6\n    2 2 : 30" +
                             tail},
-      {"local_csc", "3\n1\n2\n3\n3\n1\n" + banner +
+      {"local_csc", "3\n1\n2\n3\n3\n2\n" + banner +
                         "3-by-3, nzmax: 9 nnz: 9, 1-norm: 36\n"
                         "    col 0 : locations 0 to 2\n      0 : 10\n      1 : 3\n      2 : 5\n"
                         "    col 1 : locations 3 to 5\n      0 : 1\n      1 : 20\n      2 : 6\n"
                         "    col 2 : locations 6 to 8\n      0 : 2\n      1 : 4\n      2 : 30" +
                         tail},
-      {"local_csr", "3\n1\n2\n3\n3\n2\n" + banner +
+      {"local_csr", "3\n1\n2\n3\n3\n3\n" + banner +
                         "3-by-3, nzmax: 9 nnz: 9, 1-norm: 36\n"
                         "    col 0 : locations 0 to 2\n      0 : 10\n      1 : 1\n      2 : 2\n"
                         "    col 1 : locations 3 to 5\n      0 : 3\n      1 : 20\n      2 : 4\n"

@@ -112,6 +112,9 @@ void write_partition(Hdf5Writer& file, const std::string& group, const ContactPr
   std::vector<Index> piece_count;
   std::vector<Index> piece_tree;
   const BlockJacobian& jacobian = problem.jacobian();
+  tree_sizes.reserve(problem.tree_count());
+  piece_count.reserve(problem.constraint_count());
+  piece_tree.reserve(jacobian.piece_count());
   for (Index t = 0; t < problem.tree_count(); ++t) tree_sizes.push_back(problem.mass().block_size(t));
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     piece_count.push_back(jacobian.piece_end(i) - jacobian.piece_begin(i));

@@ -1,9 +1,9 @@
 // The part of the HDF5 file format that FCLIB files use, read from memory.
 //
-// Why not the HDF5 library: on damaged metadata its release versions read and write out of bounds, and a
-// solver must not die of a file. Here every access is checked against the length of the image, every loop is
-// bounded, and nothing is allocated that the image does not hold. (Writing goes through the library, see
-// hdf5_writer.h.)
+// Why not the HDF5 library: damaged metadata make it crash (version 1.10.8 copies out of bounds in its
+// metadata accumulator), and a solver must not die of a file. Here every access is checked against the length
+// of the image, every loop is bounded, and nothing is allocated that the image does not hold. (Writing goes
+// through the library, see hdf5_writer.h.)
 //
 // Understood: superblocks 0-3, object headers 1 and 2, groups as symbol tables (B-tree 1, local heap) or as
 // link messages, contiguous and compact datasets of integers, IEEE reals and fixed-length texts, either byte

@@ -168,7 +168,7 @@ std::string Hdf5Reader::text(const std::string& name) const {
 std::string to_utf8(const std::string& bytes) {
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return {};
-  const std::string trimmed = bytes.substr(first, bytes.find_last_not_of(" \t\r\n") + 1 - first);
+  std::string trimmed = bytes.substr(first, bytes.find_last_not_of(" \t\r\n") + 1 - first);
 
   std::size_t at = 0;
   while (at < trimmed.size()) {

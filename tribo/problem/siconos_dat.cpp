@@ -135,6 +135,10 @@ class Words {
   std::size_t next_ = 0;
 };
 
+// Kinds of sparse matrices: Siconos 4 counts triplet 1, CSC 2, CSR 3, some versions one less; the text that
+// follows tells triplets from compressed matrices, and compressed rows are the exception.
+constexpr Index kCompressedRows = 3;
+
 struct FileMatrix {
   SparseMatrix matrix;
   std::string storage;
@@ -238,7 +242,8 @@ void read_compressed(Words& words, Index count, bool columns, SparseMatrix& matr
 }
 
 std::string read_sparse(Words& words, SparseMatrix& matrix) {
-  const Index origin = words.integer("the kind of sparse matrix", 0, 2);
+  const Index kind =
+      words.integer("the kind of sparse matrix (4, half of a symmetric one, is not supported)", 0, 3);
   std::string_view extent = words.word("the banner of a sparse matrix");
   const auto is_extent = [](std::string_view text) { return text.find("-by-") != std::string_view::npos; };
   bool triplet = false;
@@ -247,7 +252,9 @@ std::string read_sparse(Words& words, SparseMatrix& matrix) {
     extent = words.word("the size of a sparse matrix, like 6-by-6,");
   }
   check_extent(words, extent, matrix);
-  if (triplet != (origin == 0)) words.fail("the sparse matrix is printed in another form than its kind says");
+  if (triplet ? kind > 1 : kind < 1) {
+    words.fail("the sparse matrix is printed in another form than its kind says");
+  }
   words.expect("nzmax:");
   words.word("nzmax");
   words.expect("nnz:");
@@ -263,8 +270,9 @@ std::string read_sparse(Words& words, SparseMatrix& matrix) {
   }
   words.expect("1-norm:");
   words.word("the norm of the matrix");
-  read_compressed(words, count, origin == 1, matrix);
-  return origin == 1 ? "CSC" : "CSR";
+  const bool columns = kind != kCompressedRows && words.peek() != "row";
+  read_compressed(words, count, columns, matrix);
+  return columns ? "CSC" : "CSR";
 }
 
 FileMatrix read_matrix(Words& words) {

@@ -6,14 +6,14 @@
 // d is 2 or 3; contacts have the normal first. Nothing in the file says which of the two it is: a second
 // matrix header of the right size after M decides, together with the number of values that are left. What may
 // follow mu, a flag 0 or 1 and more, is not used. A matrix is `storage rows cols` and
+//
 //   0 dense    rows cols, then the values by columns
-//   1 block    blocks, block rows, block columns, cumulative row sizes, cumulative column sizes, length of
-//   the two
-//              indices, row pointers, block columns, then for every block its number and its values by
+//   1 block    blocks, block rows, block columns, cumulative row sizes, cumulative column sizes, lengths of
+//              the two indices, row pointers, block columns; for every block its number and its values by
 //              columns
-//   2 sparse   0 triplet, 1 CSC, 2 CSR; a banner; `[triplet:] R-by-C, nzmax: k nnz: k`; then lines `row col :
-//   value`
-//              or, for every column (row), `col j : locations a to b` and its lines `index : value`
+//   2 sparse   kind (1 triplet, 2 CSC, 3 CSR; also 0 triplet, 1 CSC); a banner; the line
+//              `[triplet:] R-by-C, nzmax: k nnz: k`; then lines `row col : value` or, for every column (row),
+//              `col j : locations a to b` and its lines `index : value`
 #pragma once
 
 #include <filesystem>
