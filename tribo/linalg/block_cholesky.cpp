@@ -19,7 +19,7 @@ std::vector<Index> minimum_degree_order(Index n, std::span<const std::pair<Index
     ++count[j + 1];
   }
   std::partial_sum(count.begin(), count.end(), count.begin());
-  std::vector<int> neighbours(count.back());
+  std::vector<int> neighbours(std::max(1, count.back()));  // AMD refuses a null pointer, even for no edges
   std::vector<int> next(count.begin(), count.end() - 1);
   for (const auto& [i, j] : edges) {
     neighbours[next[i]++] = j;

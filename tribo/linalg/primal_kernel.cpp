@@ -88,7 +88,7 @@ bool PrimalKernel::assemble_and_factorize(const BlockDiagonal& mass, const Block
     Eigen::Map<Matrix> target(values + term.offset, high, low);
     for (Index c = 0; c < low; ++c) {
       Vec3 column = Vec3::Zero();
-      column.head(rows) = b.col(c);
+      for (Index r = 0; r < rows; ++r) column[r] = b(r, c);
       column = weighted(term.group, column);
       for (Index r = 0; r < rows; ++r) target.col(c) += a.row(r).transpose() * column[r];
     }
@@ -99,9 +99,9 @@ bool PrimalKernel::assemble_and_factorize(const BlockDiagonal& mass, const Block
 bool PrimalKernel::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian,
                              const Vector& weights) {
   return assemble_and_factorize(mass, jacobian, [&](Index g, const auto& block) {
-    Vec3 w = Vec3::Zero();
-    w.head(jacobian.rows(g)) = weights.segment(jacobian.row_start(g), jacobian.rows(g));
-    return (w.asDiagonal() * block).eval();
+    const double* w = weights.data() + jacobian.row_start(g);
+    const Vec3 diagonal = jacobian.rows(g) == 3 ? Vec3(w[0], w[1], w[2]) : Vec3(w[0], 0.0, 0.0);
+    return (diagonal.asDiagonal() * block).eval();
   });
 }
 

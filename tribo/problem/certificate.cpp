@@ -229,7 +229,8 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
 }
 
 Certificate Certifier::complete(const ContactProblem& problem, Solution& solution, Law law) {
-  problem.velocity_of(solution.impulse, solution.generalized_velocity, solution.velocity);
+  problem.velocity_of(solution.impulse, scratch_, solution.velocity);
+  problem.generalized_velocity_of(solution.impulse, solution.generalized_velocity);
   return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law);
 }
 
@@ -237,6 +238,7 @@ Certificate certify(const ContactProblem& problem, const Solution& solution, Law
   Vector u;
   Vector v;
   problem.velocity_of(solution.impulse, v, u);
+  problem.generalized_velocity_of(solution.impulse, v);
   const bool given = solution.generalized_velocity.size() == v.size();
   return Certifier().judge(problem, solution.impulse, u, given ? solution.generalized_velocity : v, law);
 }

@@ -53,16 +53,20 @@ std::string_view to_string(ConstraintKind kind) {
   return "unknown";
 }
 
-void ContactProblem::velocity_of(const Vector& impulse, Vector& v, Vector& u) const {
-  u.resize(row_count());
+void ContactProblem::generalized_velocity_of(const Vector& impulse, Vector& v) const {
   v = momentum_;
   jacobian_.add_transpose_product(impulse, v);
   mass_factor_.solve_in_place(v);
+}
+
+void ContactProblem::velocity_of(const Vector& impulse, Vector& scratch, Vector& u) const {
+  u.resize(row_count());
   if (delassus_) {
     delassus_->multiply(impulse, u);
     u += free_velocity_;
   } else {
-    jacobian_.multiply(v, u);
+    generalized_velocity_of(impulse, scratch);
+    jacobian_.multiply(scratch, u);
     u += bias_;
   }
 }

@@ -86,9 +86,11 @@ class ContactProblem {
   const BlockMatrix& delassus() const { return *delassus_; }
   bool is_symmetric() const { return symmetric_; }
 
-  // u = W lambda + q on the raw data: through v = A^-1 (b + J^T lambda) (returned in `v`, [dofs]), or the
-  // explicit W. Allocation-free when the outputs have the right size already.
-  void velocity_of(const Vector& impulse, Vector& v, Vector& u) const;
+  // u = W lambda + q on the raw data: the explicit W where there is one, otherwise through v = A^-1 (b + J^T
+  // lambda), for which `scratch` is used. Allocation-free when the outputs have the right size already.
+  void velocity_of(const Vector& impulse, Vector& scratch, Vector& u) const;
+  // v = A^-1 (b + J^T lambda), [dofs].
+  void generalized_velocity_of(const Vector& impulse, Vector& v) const;
 
   bool operator==(const ContactProblem& other) const;
 

@@ -296,6 +296,7 @@ Solution complete(const ContactProblem& problem, const Vector& impulse, const ch
   Solution solution;
   solution.impulse = impulse;
   problem.velocity_of(impulse, solution.generalized_velocity, solution.velocity);
+  problem.generalized_velocity_of(impulse, solution.generalized_velocity);
   return solution;
 }
 

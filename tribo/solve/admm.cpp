@@ -11,10 +11,17 @@
 //   f = -(W + R + (eta + rho) I)^-1 (q + s - eta f_old - rho y - z)                           (37)
 //   x <- f - z / rho                  then safeguarded Anderson extrapolation of x
 //
+// `operator=strict` (default, exact law only) replaces P by Lee's nested projection (normal first, then the
+// disk) and drops s: its fixed points satisfy the exact law without a lagging Gamma, and sliding stacks need
+// a third fewer iterations. `operator=cone` is the paper's.
+//
 // Penalty rules: `balance` rho *= sqrt(relative primal / relative dual residual) as OSQP does; `linear` (44);
-// `spectral` (45)-(46) with m, L of W + R + eta I. Cost per iteration: one solve with the dual kernel; a
-// change of rho costs one factorisation. Use it for stacks, mass ratios and redundant contacts; sliding under
-// extreme mass ratios is its weak spot (the De Saxce term lags by one iteration).
+// `spectral` (45)-(46) with m, L of W + R + eta I. When a stage makes no headway (estimate not down to 0.3
+// within `patience` iterations) the solver starts again with the next of a few fixed penalties; a fresh start
+// matters, the stuck iterate sits in the wrong stick/slip set.
+//
+// Cost per iteration: one solve with the dual kernel; a change of rho costs one factorisation. Use it for
+// stacks, mass ratios and redundant contacts.
 #include "tribo/solve/admm.h"
 
 #include <algorithm>
@@ -31,6 +38,7 @@ namespace tribo {
 namespace {
 
 enum class PenaltyRule { balance, linear, spectral };
+enum class ConeOperator { strict, cone };
 
 // An equality needs no projection, its penalty only regularises: smaller is faster.
 constexpr double kBilateralPenalty = 1e-3;
@@ -38,7 +46,11 @@ constexpr double kLowestPenalty = 1e-8;
 constexpr double kHighestPenalty = 1e8;
 // Impulses beyond this multiple of the natural scale do not come from a solvable problem.
 constexpr double kDivergence = 1e12;
-constexpr Index kStallIterations = 4000;
+constexpr Index kStallIterations = 8000;
+// Fixed penalties tried one after the other when the rule's own makes no headway; the order is by how often
+// they helped.
+constexpr std::array<double, 6> kFixedPenalties = {0.03, 0.01, 0.1, 0.3, 1.0, 0.003};
+constexpr double kHeadway = 0.3;
 constexpr Index kLanczosSteps = 20;
 
 class Admm final : public Solver {
@@ -56,12 +68,14 @@ class Admm final : public Solver {
     double estimate = 0.0;                        // of the scaled natural map
   };
 
-  void prepare(const ContactProblem& problem, const Vector& start);
+  void prepare(const ContactProblem& problem);
   bool factorize(const ContactProblem& problem, Monitor& monitor);
   void split(const ContactProblem& problem, Law law);
   void solve_dynamics(const ContactProblem& problem);
   Residuals advance(const ContactProblem& problem, Law law);
   bool update_penalty(const Residuals& residuals);
+  bool next_fixed_penalty(const Residuals& residuals);
+  void restart(const ContactProblem& problem, const Vector& start, Law law);
   void estimate_spectrum(const ContactProblem& problem);
   bool must_check(Index iteration, const Residuals& residuals, const Monitor& monitor) const;
   DualKernel::Operator delassus(const ContactProblem& problem) const {
@@ -71,10 +85,12 @@ class Admm final : public Solver {
 
   // Options.
   PenaltyRule rule_ = PenaltyRule::balance;
-  double initial_penalty_ = 1.0;
+  double initial_penalty_ = 0.1;
   double proximal_ = 1e-6;
-  Index anderson_memory_ = 8;
+  Index anderson_memory_ = 20;
   Index interval_ = 10;
+  ConeOperator operator_ = ConeOperator::strict;
+  Index patience_ = 100;
   double linear_factor_ = 2.0;
   double linear_ratio_ = 10.0;
   double balance_threshold_ = 5.0;
@@ -94,6 +110,9 @@ class Admm final : public Solver {
   double smallest_ = 0.0, largest_ = 0.0;  // spectrum of the scaled W + R + eta
   double error_per_estimate_ = 0.0;        // learned: checked error / estimate
   Index since_update_ = 0;
+  Index stage_ = -1, stages_ = 0;  // index into kFixedPenalties, -1: the rule's own; rounds begun
+  Index window_ = 0, budget_ = 0;  // iterations in the present window, and its length
+  double window_best_ = 0.0, stage_best_ = 0.0;
 };
 
 std::vector<Option> Admm::options() {
@@ -103,6 +122,9 @@ std::vector<Option> Admm::options() {
       real_option("rho", "initial penalty, dimensionless", initial_penalty_, 1e-6, 1e6),
       real_option("proximal", "proximal weight eta, dimensionless", proximal_, 0.0, 1.0),
       integer_option("anderson", "memory of the Anderson acceleration, 0 = off", anderson_memory_, 0, 30),
+      choice_option("operator", "cone operator under the exact law", operator_, {{0, "strict"}, {1, "cone"}}),
+      integer_option("patience", "iterations without headway before starting again with another penalty",
+                     patience_, 10, 1000000),
       integer_option("interval", "iterations between penalty updates", interval_, 1, 1000),
       real_option("linear_factor", "penalty=linear: factor of one update", linear_factor_, 1.01, 100.0),
       real_option("linear_ratio", "penalty=linear, spectral: residual ratio that triggers one", linear_ratio_,
@@ -115,7 +137,7 @@ std::vector<Option> Admm::options() {
   };
 }
 
-void Admm::prepare(const ContactProblem& problem, const Vector& start) {
+void Admm::prepare(const ContactProblem& problem) {
   const Index rows = problem.row_count();
   for (Vector* v : {&root_, &penalty_weight_, &x_, &image_, &plain_, &y_, &y_old_, &z_, &s_, &s_old_, &f_,
                     &f_physical_, &rhs_, &d_, &impulse_, &skew_}) {
@@ -132,10 +154,15 @@ void Admm::prepare(const ContactProblem& problem, const Vector& start) {
   rho_ = initial_penalty_;
   exponent_ = spectral_exponent_;
   since_update_ = 0;
+  stage_ = -1;
+  stages_ = 0;
+  window_ = 0;
+  budget_ = patience_;
+  window_best_ = stage_best_ = std::numeric_limits<double>::infinity();
   error_per_estimate_ = 0.0;
   s_.setZero();
-  skew_.setZero();
-  f_ = root_.cwiseProduct(start);
+  s_old_.setZero();
+  y_.setZero();
   if (anderson_memory_ > 0) anderson_.reset(rows, anderson_memory_);
 }
 
@@ -149,16 +176,18 @@ bool Admm::factorize(const ContactProblem& problem, Monitor& monitor) {
 void Admm::split(const ContactProblem& problem, Law law) {
   std::swap(y_, y_old_);
   std::swap(s_, s_old_);
+  const bool strict = law == Law::exact && operator_ == ConeOperator::strict;
+  const bool lagged = law == Law::exact && !strict;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index row = problem.row(i);
     if (problem.kind(i) == ConstraintKind::contact) {
+      const double mu = problem.friction(i);
       const Vec3 x = x_.segment<3>(row);
-      const Vec3 y = project_cone(x, problem.friction(i));
+      const Vec3 y = strict ? project_strict(x, mu) : project_cone(x, mu);
       const Vec3 z = rho_ * (y - x);
       y_.segment<3>(row) = y;
       z_.segment<3>(row) = z;
-      s_.segment<3>(row) =
-          law == Law::exact ? Vec3(root_[row] * de_saxce(z, problem.friction(i))) : Vec3(Vec3::Zero());
+      if (lagged) s_[row + 2] = root_[row] * mu * z.head<2>().norm();
       continue;
     }
     double y = x_[row];
@@ -168,7 +197,6 @@ void Admm::split(const ContactProblem& problem, Law law) {
     }
     y_[row] = y;
     z_[row] = rho_ * penalty_weight_[row] * (y - x_[row]);
-    s_[row] = 0.0;
   }
 }
 
@@ -255,14 +283,37 @@ bool Admm::update_penalty(const Residuals& r) {
   return true;
 }
 
+// True when the present stage makes no headway; rho is then the next fixed penalty, each round twice as
+// patient.
+bool Admm::next_fixed_penalty(const Residuals& r) {
+  window_best_ = std::min(window_best_, r.estimate);
+  if (++window_ < budget_) return false;
+  const bool headway = window_best_ <= kHeadway * stage_best_;
+  stage_best_ = std::min(stage_best_, window_best_);
+  window_best_ = std::numeric_limits<double>::infinity();
+  window_ = 0;
+  if (headway) return false;
+  stage_best_ = std::numeric_limits<double>::infinity();
+  stage_ = (stage_ + 1) % static_cast<Index>(kFixedPenalties.size());
+  if (stage_ == 0 && stages_++ > 0) budget_ *= 2;
+  rho_ = kFixedPenalties[stage_];
+  return true;
+}
+
+void Admm::restart(const ContactProblem& problem, const Vector& start, Law law) {
+  f_ = root_.cwiseProduct(start);
+  x_ = f_;
+  skew_.setZero();
+  split(problem, law);
+  anderson_.clear();
+}
+
 Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
-  prepare(problem, monitor.start());
+  prepare(problem);
   if (rule_ == PenaltyRule::spectral) estimate_spectrum(problem);
   if (!factorize(problem, monitor)) return Status::stalled;
-  // The multiplier that belongs to the start: z = hat u, so x = y - z / rho.
-  x_ = f_;
-  split(problem, law);
+  restart(problem, monitor.start(), law);
   Index best_iteration = 0;
   double best = monitor.best_error();
   for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
@@ -281,7 +332,10 @@ Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
       if (impulse_.lpNorm<Eigen::Infinity>() > kDivergence * natural_impulse_)
         return Status::no_solution_suspected;
     }
-    if (update_penalty(residuals)) {
+    if (next_fixed_penalty(residuals)) {
+      if (!factorize(problem, monitor)) return Status::stalled;
+      restart(problem, monitor.start(), law);
+    } else if (stage_ < 0 && update_penalty(residuals)) {
       if (!factorize(problem, monitor)) return Status::stalled;
       x_ = y_.array() - z_.array() / (rho_ * penalty_weight_.array());
       anderson_.clear();
