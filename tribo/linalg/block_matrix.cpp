@@ -53,6 +53,8 @@ BlockMatrix BlockMatrix::from_triplets(std::vector<Index> starts, std::span<cons
   return matrix;
 }
 
+void BlockMatrix::set_zero() { std::fill(data_.begin(), data_.end(), 0.0); }
+
 bool BlockMatrix::all_finite() const {
   return std::all_of(data_.begin(), data_.end(), [](double x) { return std::isfinite(x); });
 }

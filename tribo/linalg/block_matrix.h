@@ -49,6 +49,8 @@ class BlockMatrix {
     return Eigen::Map<Matrix>(mutable_data(k), rows(g), rows(column_[k]));
   }
 
+  void set_zero();
+
   // y = W x.
   void multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vector> y) const;
   // y = row g of W times x (rows(g) entries).

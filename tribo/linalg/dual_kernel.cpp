@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tribo/linalg/delassus.h"
-
 namespace tribo {
 
 void DualKernel::prepare(const Operator& op, Route route) {
@@ -16,14 +14,14 @@ void DualKernel::prepare(const Operator& op, Route route) {
     primal_.analyze(op.mass, op.jacobian);
     return;
   }
-  if (op.explicit_w == nullptr) formed_w_ = build_delassus(op.mass_factor, op.jacobian);
-  analyze_rows(op.explicit_w != nullptr ? *op.explicit_w : formed_w_);
+  w_ = op.explicit_w != nullptr ? op.explicit_w : &assembler_.assemble(op.mass_factor, op.jacobian);
+  if (!rows_structure_is(*w_)) analyze_rows(*w_);
 }
 
 bool DualKernel::factorize(const Operator& op, const Vector& d) {
   inverse_d_ = d.cwiseInverse();
   if (route_ == Route::through_dofs) return primal_.factorize(op.mass, op.jacobian, inverse_d_);
-  return factorize_rows(op.explicit_w != nullptr ? *op.explicit_w : formed_w_, d);
+  return factorize_rows(*w_, d);
 }
 
 void DualKernel::solve(const Operator& op, const Vector& r, Vector& x) {
@@ -40,14 +38,27 @@ void DualKernel::solve(const Operator& op, const Vector& r, Vector& x) {
   op.jacobian.subtract_weighted_product(dofs_, inverse_d_, x);
 }
 
-bool DualKernel::analyze_rows(const BlockMatrix& w) {
-  std::vector<Index> sizes(w.group_count());
-  for (Index g = 0; g < w.group_count(); ++g) sizes[g] = w.rows(g);
-  bool same =
-      rows_.is_analyzed() && sizes == row_sizes_ && static_cast<Index>(columns_.size()) == w.block_count();
-  for (Index k = 0; same && k < w.block_count(); ++k) same = columns_[k] == w.column(k);
-  if (same) return false;
-  row_sizes_ = std::move(sizes);
+bool DualKernel::rows_structure_is(const BlockMatrix& w) const {
+  if (!rows_.is_analyzed() || static_cast<Index>(row_sizes_.size()) != w.group_count() ||
+      static_cast<Index>(columns_.size()) != w.block_count()) {
+    return false;
+  }
+  for (Index g = 0; g < w.group_count(); ++g) {
+    if (row_sizes_[g] != w.rows(g) || row_end_[g] != w.row_end(g)) return false;
+  }
+  for (Index k = 0; k < w.block_count(); ++k) {
+    if (columns_[k] != w.column(k)) return false;
+  }
+  return true;
+}
+
+void DualKernel::analyze_rows(const BlockMatrix& w) {
+  row_sizes_.resize(w.group_count());
+  row_end_.resize(w.group_count());
+  for (Index g = 0; g < w.group_count(); ++g) {
+    row_sizes_[g] = w.rows(g);
+    row_end_[g] = w.row_end(g);
+  }
   columns_.resize(w.block_count());
   std::vector<std::pair<Index, Index>> pattern;
   for (Index g = 0; g < w.group_count(); ++g) {
@@ -63,7 +74,6 @@ bool DualKernel::analyze_rows(const BlockMatrix& w) {
   for (Index g = 0; g < w.group_count(); ++g) {
     for (Index k = w.row_begin(g); k < w.row_end(g); ++k) slots_.push_back(rows_.find(g, w.column(k)));
   }
-  return true;
 }
 
 bool DualKernel::factorize_rows(const BlockMatrix& w, const Vector& d) {

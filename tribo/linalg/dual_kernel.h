@@ -13,6 +13,7 @@
 
 #include "tribo/linalg/block_cholesky.h"
 #include "tribo/linalg/block_matrix.h"
+#include "tribo/linalg/delassus.h"
 #include "tribo/linalg/primal_kernel.h"
 
 namespace tribo {
@@ -39,16 +40,18 @@ class DualKernel {
   void solve(const Operator& op, const Vector& r, Vector& x);
 
  private:
-  bool analyze_rows(const BlockMatrix& w);
+  bool rows_structure_is(const BlockMatrix& w) const;
+  void analyze_rows(const BlockMatrix& w);
   bool factorize_rows(const BlockMatrix& w, const Vector& d);
 
   Route route_ = Route::automatic;
   PrimalKernel primal_;
   BlockCholesky rows_;
-  BlockMatrix formed_w_;                    // through_rows without an explicit W
-  std::vector<Index> row_sizes_, columns_;  // structure that rows_ was prepared for
-  std::vector<BlockCholesky::Slot> slots_;  // [blocks of W]
-  Vector inverse_d_;                        // D^-1 of the present factor
+  DelassusAssembler assembler_;                       // through_rows without an explicit W
+  const BlockMatrix* w_ = nullptr;                    // through_rows: the W in use
+  std::vector<Index> row_sizes_, row_end_, columns_;  // structure that rows_ was prepared for
+  std::vector<BlockCholesky::Slot> slots_;            // [blocks of W]
+  Vector inverse_d_;                                  // D^-1 of the present factor
   Vector dofs_;
 };
 

@@ -21,8 +21,11 @@ void SweepOperator::setup(const ContactProblem& problem, Mode mode) {
   }
   mode_ = mode;
   if (mode == Mode::automatic) mode_ = rows_are_cheaper() ? Mode::rows : Mode::velocity;
-  setup_velocity();
-  if (mode_ == Mode::rows) setup_rows_from_pieces();
+  if (mode_ == Mode::rows) {
+    setup_rows_from_matrix(assembler_.assemble(problem.mass_factor(), problem.jacobian()));
+  } else {
+    setup_velocity();
+  }
 }
 
 void SweepOperator::number_constraints() {
@@ -41,16 +44,16 @@ void SweepOperator::number_constraints() {
 // be worth forming W.
 bool SweepOperator::rows_are_cheaper() {
   const BlockJacobian& jacobian = problem_->jacobian();
-  stamp_.assign(problem_->tree_count(), 0);
+  tree_rows_.assign(problem_->tree_count(), 0);
   double entries_of_j = 0.0;
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      stamp_[jacobian.piece_tree(p)] += jacobian.rows(i);
+      tree_rows_[jacobian.piece_tree(p)] += jacobian.rows(i);
       entries_of_j += static_cast<double>(jacobian.rows(i)) * jacobian.piece_cols(p);
     }
   }
   double entries_of_w = 0.0;
-  for (const Index rows : stamp_) entries_of_w += static_cast<double>(rows) * rows;
+  for (const Index rows : tree_rows_) entries_of_w += static_cast<double>(rows) * rows;
   return 2.0 * entries_of_w < 2.0 * entries_of_j;
 }
 
@@ -120,83 +123,6 @@ void SweepOperator::setup_rows_from_matrix(const BlockMatrix& matrix) {
       }
     }
   }
-}
-
-// The constraints that share a tree with constraint i, in columns_; their number.
-Index SweepOperator::find_columns(Index i) {
-  columns_.clear();
-  for (Index p = constraint_[i].begin; p < constraint_[i].end; ++p) {
-    const Index tree = piece_tree_[p];
-    for (Index t = tree_begin_[tree]; t < tree_begin_[tree + 1]; ++t) {
-      const Index j = tree_constraint_[t];
-      if (stamp_[j] == i) continue;
-      stamp_[j] = i;
-      columns_.push_back(j);
-    }
-  }
-  std::sort(columns_.begin(), columns_.end());
-  return static_cast<Index>(columns_.size());
-}
-
-// W_ij = sum over shared trees of G_i^T G_j, out of the pieces of setup_velocity().
-void SweepOperator::setup_rows_from_pieces() {
-  const BlockJacobian& jacobian = problem_->jacobian();
-  const Index count = problem_->constraint_count();
-  const Index pieces = jacobian.piece_count();
-  tree_begin_.assign(problem_->tree_count() + 1, 0);
-  tree_constraint_.resize(pieces);
-  piece_tree_.resize(pieces);
-  for (Index p = 0; p < pieces; ++p) {
-    piece_tree_[p] = jacobian.piece_tree(p);
-    ++tree_begin_[piece_tree_[p] + 1];
-  }
-  for (Index t = 0; t < problem_->tree_count(); ++t) tree_begin_[t + 1] += tree_begin_[t];
-  tree_piece_.assign(tree_begin_.begin(), tree_begin_.end());  // fill positions
-  for (Index i = 0; i < count; ++i) {
-    for (Index p = constraint_[i].begin; p < constraint_[i].end; ++p) {
-      tree_constraint_[tree_piece_[piece_tree_[p]]++] = i;
-    }
-  }
-
-  stamp_.assign(count, -1);
-  row_constraint_ = constraint_;
-  row_piece_.clear();
-  row_data_.clear();
-  for (Index i = 0; i < count; ++i) {
-    const Constraint& ci = constraint_[i];
-    const Index rows = jacobian.rows(i);
-    row_constraint_[i].begin = static_cast<Index>(row_piece_.size());
-    row_constraint_[i].data = row_data_.size();
-    find_columns(i);
-    for (const Index j : columns_) {
-      const Constraint& cj = constraint_[j];
-      const Index width = jacobian.rows(j);
-      const Index stride = ci.contact ? kPaddedRows : 1;
-      row_piece_.push_back({cj.row, width});
-      const std::size_t at = row_data_.size();
-      row_data_.resize(at + static_cast<std::size_t>(stride) * width, 0.0);
-      const double* gi = data_.data() + ci.data;
-      for (Index p = ci.begin; p < ci.end; ++p) {
-        const Index n = piece_[p].size;
-        const double* gj = data_.data() + cj.data;
-        for (Index o = cj.begin; o < cj.end; ++o) {
-          if (piece_tree_[o] == piece_tree_[p]) {
-            Eigen::Map<Matrix, 0, Eigen::OuterStride<>>(row_data_.data() + at, rows, width,
-                                                        Eigen::OuterStride<>(stride))
-                .noalias() += Eigen::Map<const Matrix>(gi, n, rows)
-                                  .transpose()
-                                  .lazyProduct(Eigen::Map<const Matrix>(gj, n, width));
-          }
-          gj += static_cast<std::size_t>(piece_[o].size) * width;
-        }
-        gi += static_cast<std::size_t>(n) * rows;
-      }
-    }
-    row_constraint_[i].end = static_cast<Index>(row_piece_.size());
-  }
-  std::swap(constraint_, row_constraint_);
-  std::swap(piece_, row_piece_);
-  std::swap(data_, row_data_);
 }
 
 void SweepOperator::refresh(const Vector& impulse, Vector& velocity) {

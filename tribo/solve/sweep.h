@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "tribo/linalg/delassus.h"
 #include "tribo/problem/contact_problem.h"
 #include "tribo/solve/monitor.h"
 
@@ -71,8 +72,6 @@ class SweepOperator {
   bool rows_are_cheaper();
   void setup_velocity();
   void setup_rows_from_matrix(const BlockMatrix& matrix);
-  void setup_rows_from_pieces();
-  Index find_columns(Index i);
 
   template <bool kRows, class Local>
   SweepChange visit(std::span<const Index> order, Vector& impulse, Local& local, double* steps);
@@ -90,10 +89,8 @@ class SweepOperator {
   std::vector<double> data_;
   Vector y_, y_free_;  // L^T v and its value without impulses, L^-1 b
   // For forming W out of the pieces.
-  std::vector<Constraint> row_constraint_;
-  std::vector<Piece> row_piece_;
-  std::vector<double> row_data_;
-  std::vector<Index> tree_begin_, tree_constraint_, tree_piece_, piece_tree_, stamp_, columns_;
+  std::vector<Index> tree_rows_;  // [trees] constraint rows on each tree
+  DelassusAssembler assembler_;   // forms W for Mode::rows
 };
 
 // The order of visits; deterministic for a given seed.
