@@ -38,4 +38,11 @@ class Random {
   std::mt19937_64 engine_;
 };
 
+// Symmetric positive definite, eigenvalues of at least `size`.
+inline Matrix random_spd(Random& random, Index size) {
+  const Matrix a = random.matrix(size, size);
+  const Matrix spd = a * a.transpose() + static_cast<double>(size) * Matrix::Identity(size, size);
+  return 0.5 * (spd + spd.transpose());
+}
+
 }  // namespace tribo::test

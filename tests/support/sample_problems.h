@@ -13,12 +13,6 @@
 
 namespace tribo::test {
 
-inline Matrix random_spd(Random& random, Index size) {
-  const Matrix x = random.matrix(size, size);
-  Matrix spd = x * x.transpose() + Matrix::Identity(size, size);
-  return 0.5 * (spd + spd.transpose());
-}
-
 // Four trees of 6, 1, 3 and 6 degrees of freedom; all kinds of constraints in mixed order, with keys and
 // compliance, on one, two and three trees; the last tree is free.
 inline ContactProblem mixed_problem(unsigned seed) {

@@ -45,11 +45,6 @@ inline ContactProblem cube_on_slope(double angle, double mu, double mass = 3.0) 
   return builder.build();
 }
 
-inline Matrix random_spd(Random& random, Index size) {
-  const Matrix a = random.matrix(size, size);
-  return a * a.transpose() + static_cast<double>(size) * Matrix::Identity(size, size);
-}
-
 // Every kind of set, on trees of 3, 6, 6 and 9 degrees of freedom; `compliance` in units of the local scale.
 inline ContactProblem all_kinds(unsigned seed, double compliance, Index contacts = 8, double mu = 0.4) {
   Random random(seed);
