@@ -213,14 +213,16 @@ void SweepRest::update(std::span<const Index> awake, const SweepChange& change) 
 }
 
 SweepWatch::SweepWatch(const ContactProblem& problem, double tolerance) : tolerance_(tolerance) {
-  // Natural size of the impulses: what stops each constraint alone.
-  double natural = 0.0;
+  // Natural size of the impulses: what stops each constraint alone, and all the momentum there is (a heavy
+  // body that rests on light ones shows only there). In Delassus form the momentum is unknown, hence the
+  // larger factor.
+  double natural = problem.momentum().squaredNorm();
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double size = problem.free_velocity().segment(problem.row(i), problem.rows(i)).squaredNorm() /
-                        (problem.scale(i) * problem.scale(i));
-    natural += size;
+    natural += problem.free_velocity().segment(problem.row(i), problem.rows(i)).squaredNorm() /
+               (problem.scale(i) * problem.scale(i));
   }
-  const double factor = 10.0 * std::max<Index>(problem.constraint_count(), 1);
+  const double factor =
+      (problem.has_delassus() ? 1e4 : 10.0) * std::max<Index>(problem.constraint_count(), 1);
   huge_ = natural * factor * factor;
 }
 
