@@ -1,0 +1,102 @@
+// A solver object that has solved a problem allocates nothing when it solves one of the same structure.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "tests/support/allocation_counter.h"
+#include "tests/support/sample_problems.h"
+#include "tribo/problem/generators.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo {
+namespace {
+
+struct Scene {
+  const char* name;
+  std::function<ContactProblem(bool)> make;  // false, true: the same structure with other values
+};
+
+ContactProblem generated(const char* kind, Index bodies, bool other) {
+  GeneratorSettings settings;
+  settings.bodies = bodies;
+  settings.slide = true;
+  settings.friction = other ? 0.35 : 0.25;
+  return generate(kind, settings);
+}
+
+// Five bodies in a chain of contacts: 13 rows, 30 degrees of freedom.
+ContactProblem few_rows(bool other) {
+  test::Random random(other ? 2 : 1);
+  ContactProblemBuilder builder;
+  for (int t = 0; t < 5; ++t) builder.add_tree(test::random_spd(random, 6), random.vector(6));
+  for (Index k = 0; k < 4; ++k) {
+    builder.add_contact(0.5, {{k, random.matrix(3, 6)}, {k + 1, random.matrix(3, 6)}}, random.vec3());
+  }
+  builder.add_unilateral(std::vector<JacobianPiece>{{0, random.matrix(1, 6)}}, random.uniform());
+  return builder.build();
+}
+
+std::vector<Scene> scenes() {
+  return {
+      {"Tower", [](bool other) { return generated("tower", 5, other); }},
+      {"Bolt", [](bool other) { return generated("bolt", 1, other); }},
+      {"Arm", [](bool other) { return generated("arm", 12, other); }},
+      {"Chain", [](bool other) { return generated("chain", 6, other); }},
+      {"Pile", [](bool other) { return generated("pile", 50, other); }},
+      {"Lifted", [](bool other) { return test::lifted_problem(other ? 1 : 2, 0.0); }},
+      {"LiftedUnsymmetric", [](bool other) { return test::lifted_problem(other ? 1 : 2, 0.1); }},
+      {"AllKinds", [](bool other) { return test::mixed_problem(other ? 1 : 2); }},
+      {"FewRows", few_rows},
+  };
+}
+
+class Allocation : public testing::TestWithParam<std::tuple<const char*, Scene>> {};
+
+TEST_P(Allocation, NoneOnceTheStructureIsKnown) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "allocations cannot be counted in this build";
+  const Scene& scene = std::get<1>(GetParam());
+  const ContactProblem problem = scene.make(false), other = scene.make(true);
+  const auto solver = make_solver(std::get<0>(GetParam()));
+  Settings settings;
+  settings.tolerance = 1e-9;
+  settings.max_iterations = 300;
+  for (const Law law : {Law::exact, Law::convex}) {
+    settings.law = law;
+    Solution solution;
+    solver->solve(problem, settings, solution);
+    const Vector start = solution.impulse;
+
+    std::size_t before = test::allocation_count();
+    solver->solve(problem, settings, solution);
+    EXPECT_EQ(test::allocation_count() - before, 0u) << "the same problem";
+    before = test::allocation_count();
+    solver->solve(other, settings, solution);
+    EXPECT_EQ(test::allocation_count() - before, 0u) << "other values";
+    before = test::allocation_count();
+    solver->solve(problem, settings, solution, &start);
+    EXPECT_EQ(test::allocation_count() - before, 0u) << "warm start";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Allocation, testing::Combine(testing::Values("admm", "nsgs", "pgs"), testing::ValuesIn(scenes())),
+    [](const auto& test) { return std::string(std::get<0>(test.param)) + std::get<1>(test.param).name; });
+
+TEST(AllocationCounter, Counts) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "allocations cannot be counted in this build";
+  const std::size_t before = test::allocation_count();
+  void* volatile memory = std::malloc(10);
+  memory = std::realloc(memory, 100000);
+  std::free(memory);
+  double* volatile number = new double(1.0);
+  delete number;
+  Vector vector = Vector::Zero(100);
+  Vector* volatile kept = &vector;
+  kept->resize(200);
+  EXPECT_EQ(test::allocation_count() - before, 5u);
+}
+
+}  // namespace
+}  // namespace tribo
