@@ -15,9 +15,11 @@ constexpr double kStickShare = 0.999;
 constexpr double kLoadedShare = 1e-6;
 constexpr double kSlipShare = 1e-6;
 
+// Whether `value` takes the place of `worst`. A NaN does and then stays, so that it cannot hide.
+bool is_worse(double value, double worst) { return !(value <= worst) && !std::isnan(worst); }
+
 void raise(Worst& worst, double value, Index constraint) {
-  // The negated comparison lets a NaN through, so that it cannot hide.
-  if (!(value <= worst.value)) worst = {value, constraint};
+  if (is_worse(value, worst.value)) worst = {value, constraint};
 }
 
 // w + Gamma(w) under the exact law, w under the convex one.
@@ -62,6 +64,12 @@ Local local_values(const ContactProblem& problem, Index i, const Vector& impulse
     local.w[0] = velocity[row] + problem.compliance()[row] * impulse[row];
   }
   return local;
+}
+
+double scaled_error(const ContactProblem& problem, Index i, const Local& local, Law law) {
+  return natural_map(problem, i, local.lambda, local.w, 1.0 / problem.scale(i), law)
+      .cwiseAbs()
+      .maxCoeff<Eigen::PropagateNaN>();
 }
 
 double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
@@ -159,9 +167,8 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, velocity);
     if (measure == Measure::scaled) {
-      const double e = natural_map(problem, i, local.lambda, local.w, 1.0 / problem.scale(i), law)
-                           .lpNorm<Eigen::Infinity>();
-      if (!(e <= largest)) largest = e;
+      const double e = scaled_error(problem, i, local, law);
+      if (is_worse(e, largest)) largest = e;
     } else {
       squared += natural_map(problem, i, local.lambda, local.w, 1.0, law).squaredNorm();
       w_squared += local.w.squaredNorm();
@@ -200,9 +207,8 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
   double strict_squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, u);
-    const double e =
-        natural_map(problem, i, local.lambda, local.w, 1.0 / problem.scale(i), law).lpNorm<Eigen::Infinity>();
-    if (!(e <= largest)) {
+    const double e = scaled_error(problem, i, local, law);
+    if (is_worse(e, largest)) {
       largest = e;
       out.error.constraint = i;
     }

@@ -294,6 +294,13 @@ ContactProblem ContactProblemBuilder::build() {
                       problem.delassus_->size(), problem.delassus_->group_count(), problem.row_count(),
                       problem.constraint_count()));
     }
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      if (problem.delassus_->rows(i) != problem.rows(i)) {
+        throw InvalidInput(fmt::format("delassus matrix has {} rows for constraint {}: a {} has {}",
+                                       problem.delassus_->rows(i), i, to_string(problem.kind_[i]),
+                                       problem.rows(i)));
+      }
+    }
     if (!problem.delassus_->all_finite()) throw InvalidInput("delassus matrix W is not finite");
   }
   for (Index i = 0; i < problem.constraint_count(); ++i) {
