@@ -63,11 +63,36 @@ Matrix symmetric_part(const BlockMatrix& w, const std::vector<Index>& groups,
   return 0.5 * (dense + dense.transpose());
 }
 
+// A bound from above on the smallest eigenvalue of W - L L^T on the rows that are not `used`: the 2x2 minors
+// tell what the diagonal, which may be zero there, does not.
+double smallest_remainder(const Matrix& w, const Matrix& factor, const std::vector<bool>& used) {
+  std::vector<Eigen::Index> rest;
+  for (Eigen::Index r = 0; r < w.rows(); ++r) {
+    if (!used[r]) rest.push_back(r);
+  }
+  const Matrix rows = factor(rest, Eigen::all);
+  Vector column;
+  double smallest = 0.0;
+  for (std::size_t c = 0; c < rest.size(); ++c) {
+    column = w(rest, rest[c]) - rows * rows.row(c).transpose();
+    for (std::size_t r = 0; r < rest.size(); ++r) {
+      const double entry = column[r];
+      smallest = std::min(smallest, r == c ? entry : -std::abs(entry));
+    }
+  }
+  return smallest;
+}
+
 // Diagonally pivoted Cholesky W = L L^T with as many columns as the numerical rank. Rows keep their order.
-// Returns the most negative remaining diagonal entry relative to the largest one at the start.
-double pivoted_cholesky(Matrix w, Matrix& factor) {
+// Returns how negative the remainder is, relative to the largest entry of W: 0 for a semi-definite W, up to
+// rounding.
+double pivoted_cholesky(const Matrix& w, Matrix& factor) {
   const Eigen::Index n = w.rows();
-  const double largest = w.diagonal().cwiseAbs().maxCoeff();
+  const double largest = w.cwiseAbs().maxCoeff();
+  if (largest == 0.0) {
+    factor.setZero(n, 1);
+    return 0.0;
+  }
   factor.setZero(n, n);
   Eigen::Index rank = 0;
   Vector diagonal = w.diagonal();
@@ -90,11 +115,7 @@ double pivoted_cholesky(Matrix w, Matrix& factor) {
     diagonal -= column.cwiseAbs2();
   }
   factor.conservativeResize(n, std::max<Eigen::Index>(rank, 1));
-  double remainder = 0.0;
-  for (Eigen::Index r = 0; r < n; ++r) {
-    if (!used[r]) remainder = std::min(remainder, diagonal[r]);
-  }
-  return largest > 0.0 ? remainder / largest : 0.0;
+  return smallest_remainder(w, factor, used) / largest;
 }
 
 void add_constraint(ContactProblemBuilder& builder, const ConstraintSpec& spec, const JacobianPiece& piece,
