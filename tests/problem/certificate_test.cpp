@@ -244,6 +244,25 @@ TEST(Certificate, ErrorDoesNotDependOnTheUnitOfMass) {
   }
 }
 
+// Beside an impulse of 1e20 N s a velocity of 0.3 m/s is below rounding; it must not be lost.
+TEST(Certificate, HugeImpulsesDoNotHideVelocities) {
+  const double huge = 1e20;
+  for (const Kind kind : {Kind::contact, Kind::unilateral, Kind::bilateral}) {
+    ContactProblemBuilder builder;
+    builder.add_tree(Mat3::Identity(), Vec3::Zero());
+    for (const double sign : {1.0, -1.0}) {
+      const std::vector<JacobianPiece> row{{0, Matrix(sign * Vec3::UnitZ().transpose())}};
+      if (kind == Kind::contact) builder.add_contact(0.5, {{0, sign * Mat3::Identity()}}, Vec3(0, 0, -0.3));
+      if (kind == Kind::unilateral) builder.add_unilateral(row, -0.3);
+      if (kind == Kind::bilateral) builder.add_bilateral(row, -0.3);
+    }
+    const ContactProblem problem = builder.build();
+    Vector lambda = Vector::Zero(problem.row_count());
+    for (Index i = 0; i < 2; ++i) lambda[problem.row(i) + problem.rows(i) - 1] = huge;
+    EXPECT_NEAR(certify(problem, of(lambda)).fclib_error, 1.0, 1e-12);
+  }
+}
+
 TEST(Certificate, NanIsNeverSmall) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   // Separate bodies, so that a NaN of one does not spread to the others through W.

@@ -38,14 +38,21 @@ double project_scalar(const ContactProblem& problem, Index i, double x) {
   }
 }
 
-// lambda_i - P_i(lambda_i - step hat w_i); zeros beyond the constraint's rows.
+// lambda_i - P_i(lambda_i - step hat w_i); zeros beyond the constraint's rows. The plain difference loses w
+// beside a huge lambda, and impulses that grow without bound would look like a solution; where the projection
+// is idle the map is step hat w itself, and on the cone, by Moreau, step hat w - P_K*(step hat w - lambda).
 Vec3 natural_map(const ContactProblem& problem, Index i, const Vec3& lambda, const Vec3& w, double step,
                  Law law) {
   if (problem.kind(i) == ConstraintKind::contact) {
     const double mu = problem.friction(i);
-    return lambda - project_cone(lambda - step * corrected(w, mu, law), mu);
+    const Vec3 move = step * corrected(w, mu, law);
+    if (lambda.squaredNorm() > move.squaredNorm()) return move - project_dual_cone(move - lambda, mu);
+    return lambda - project_cone(lambda - move, mu);
   }
-  return Vec3(lambda[0] - project_scalar(problem, i, lambda[0] - step * w[0]), 0.0, 0.0);
+  const double move = step * w[0];
+  const double target = lambda[0] - move;
+  const double projected = project_scalar(problem, i, target);
+  return Vec3(projected == target ? move : lambda[0] - projected, 0.0, 0.0);
 }
 
 struct Local {

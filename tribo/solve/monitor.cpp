@@ -51,9 +51,10 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   const bool timed = std::isfinite(settings_.time_limit) || settings_.history || settings_.on_progress;
   const double now = timed ? seconds() : 0.0;
   if (settings_.history) report_.history.push_back({iteration, error, now, penalty});
+  const bool wanted = !settings_.on_progress || settings_.on_progress({iteration, error, now, penalty});
   if (error <= settings_.tolerance) {
     stop(Status::converged);
-  } else if (settings_.on_progress && !settings_.on_progress({iteration, error, now, penalty})) {
+  } else if (!wanted) {
     stop(Status::cancelled);
   } else if (now > settings_.time_limit) {
     stop(Status::time_limit);

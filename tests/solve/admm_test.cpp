@@ -1,0 +1,255 @@
+#include "tribo/solve/admm.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string>
+
+#include "tests/support/dense_twin.h"
+#include "tests/support/sample_problems.h"
+#include "tests/support/small_problems.h"
+#include "tribo/problem/generators.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo {
+namespace {
+
+Settings to(double tolerance, Law law = Law::exact) {
+  Settings settings;
+  settings.tolerance = tolerance;
+  settings.law = law;
+  settings.max_iterations = 20000;
+  return settings;
+}
+
+ContactProblem tower(Index cubes, double mass_ratio, bool slide) {
+  GeneratorSettings settings;
+  settings.bodies = cubes;
+  settings.mass_ratio = mass_ratio;
+  settings.slide = slide;
+  return generate("tower", settings);
+}
+
+TEST(Admm, PointOnSlope) {
+  const double mu = 0.5;
+  Solution solution;
+  for (const double angle : {0.1, 0.4, 0.46, 0.47, 0.8, 1.2}) {
+    const ContactProblem problem = test::point_on_slope(angle, mu);
+    ASSERT_EQ(make_admm()->solve(problem, to(1e-11), solution).status, Status::converged) << angle;
+    const double normal = std::cos(angle);
+    const double friction = std::min(mu * normal, std::sin(angle));
+    EXPECT_NEAR(solution.impulse[2], normal, 1e-10);
+    EXPECT_NEAR(solution.impulse[0], -friction, 1e-10);
+    EXPECT_NEAR(solution.velocity[0], (std::sin(angle) - friction) / 2.0, 1e-10);
+  }
+}
+
+TEST(Admm, CubeOnSlope) {
+  Solution solution;
+  for (const double angle : {0.2, 0.9}) {
+    const double mu = 0.6, mass = 3.0;
+    ASSERT_EQ(make_admm()->solve(test::cube_on_slope(angle, mu, mass), to(1e-10), solution).status,
+              Status::converged);
+    Vec3 sum = Vec3::Zero();
+    for (Index i = 0; i < 4; ++i) sum += solution.impulse.segment<3>(3 * i);
+    const double normal = mass * std::cos(angle);
+    EXPECT_NEAR(sum[2], normal, 1e-8);
+    EXPECT_NEAR(sum[0], -std::min(mu * normal, mass * std::sin(angle)), 1e-8);
+    EXPECT_NEAR(sum[1], 0.0, 1e-8);
+  }
+}
+
+// The ground carries the whole tower: its impulses add up to the weight times the time step.
+TEST(Admm, TowersAtRest) {
+  for (const Index cubes : {2, 5, 10}) {
+    for (const double ratio : {1.0, 1e-4, 1e4}) {
+      const ContactProblem problem = tower(cubes, ratio, false);
+      Solution solution;
+      const Report report = make_admm()->solve(problem, to(1e-8), solution);
+      EXPECT_EQ(report.status, Status::converged) << cubes << " cubes, ratio " << ratio;
+      EXPECT_LE(certify(problem, solution).error.value, 1e-8);
+      EXPECT_LT(solution.generalized_velocity.lpNorm<Eigen::Infinity>(), 1e-6);  // it stands
+      double carried = 0.0, weight = 0.0;
+      for (Index i = 0; i < problem.contact_count(); ++i) {
+        const BlockJacobian& jacobian = problem.jacobian();
+        if (jacobian.piece_end(i) - jacobian.piece_begin(i) == 1) carried += solution.impulse[3 * i + 2];
+      }
+      for (Index t = 0; t < problem.tree_count(); ++t) weight -= problem.momentum()[6 * t + 2];
+      EXPECT_NEAR(carried, weight, 1e-5 * weight);
+    }
+  }
+}
+
+TEST(Admm, SlidingTowersWithMassRatio) {
+  for (const Index cubes : {5, 10}) {
+    const ContactProblem problem = tower(cubes, 1e4, true);
+    Solution solution;
+    const Report report = make_admm()->solve(problem, to(1e-6), solution);
+    EXPECT_EQ(report.status, Status::converged) << cubes << " cubes";
+    EXPECT_LE(certify(problem, solution).error.value, 1e-6);
+  }
+}
+
+TEST(Admm, AllKindsAgreeWithADenseReferenceAndNsgs) {
+  for (const unsigned seed : {31u, 32u, 33u}) {
+    const ContactProblem problem = test::all_kinds(seed, 1.0);
+    for (const Law law : {Law::exact, Law::convex}) {
+      Solution by_admm, by_nsgs;
+      ASSERT_EQ(make_admm()->solve(problem, to(1e-11, law), by_admm).status, Status::converged);
+      ASSERT_EQ(make_solver("nsgs")->solve(problem, to(1e-11, law), by_nsgs).status, Status::converged);
+      const Vector expected = test::dense_reference(problem, law);
+      const double size = expected.lpNorm<Eigen::Infinity>();
+      EXPECT_LT((by_admm.impulse - expected).lpNorm<Eigen::Infinity>(), 1e-8 * size);
+      EXPECT_LT((by_admm.velocity - by_nsgs.velocity).lpNorm<Eigen::Infinity>(), 1e-8);
+    }
+  }
+}
+
+class AdmmVariants : public testing::TestWithParam<std::string> {};
+
+TEST_P(AdmmVariants, ReachTheSameVelocities) {
+  const ContactProblem compliant = test::all_kinds(34, 0.5);
+  const ContactProblem slope = test::cube_on_slope(0.7, 0.5);
+  for (const ContactProblem& problem : {compliant, slope}) {
+    for (const Law law : {Law::exact, Law::convex}) {
+      Solution reference, solution;
+      ASSERT_EQ(make_solver("nsgs")->solve(problem, to(1e-11, law), reference).status, Status::converged);
+      ASSERT_EQ(make_solver("admm:" + GetParam())->solve(problem, to(1e-9, law), solution).status,
+                Status::converged);
+      EXPECT_LT((solution.velocity - reference.velocity).lpNorm<Eigen::Infinity>(), 1e-7);
+      EXPECT_LT((solution.generalized_velocity - reference.generalized_velocity).lpNorm<Eigen::Infinity>(),
+                1e-7);
+    }
+  }
+}
+
+std::vector<std::string> variants() {
+  std::vector<std::string> all;
+  for (const char* penalty : {"balance", "linear", "spectral"}) {
+    for (const char* cone : {"strict", "cone"}) {
+      for (const char* memory : {"0", "8"}) {
+        all.push_back(std::string("penalty=") + penalty + ",operator=" + cone + ",anderson=" + memory);
+      }
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AdmmVariants, testing::ValuesIn(variants()), [](const auto& test) {
+  std::string name = test.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
+
+// Cone complementarity is the optimality of min 1/2 l^T (W + R) l + q^T l over the sets.
+TEST(Admm, ConvexLawMinimises) {
+  const ContactProblem problem = test::all_kinds(35, 0.0);
+  const test::DenseTwin twin(problem);
+  Solution solution;
+  ASSERT_EQ(make_admm()->solve(problem, to(1e-10, Law::convex), solution).status, Status::converged);
+  const auto objective = [&](const Vector& x) {
+    return 0.5 * x.dot(twin.w * x + twin.r.cwiseProduct(x)) + twin.q.dot(x);
+  };
+  const Vector gradient = twin.w * solution.impulse + twin.q;
+  Vector image = solution.impulse - gradient;
+  test::project(problem, image);
+  EXPECT_LT((solution.impulse - image).norm(), 1e-8);
+  const double lowest = objective(solution.impulse);
+  test::Random random(35);
+  for (int k = 0; k < 200; ++k) {
+    Vector other = solution.impulse + random.log_uniform(1e-4, 1.0) * random.vector(problem.row_count());
+    test::project(problem, other);
+    EXPECT_GE(objective(other), lowest - 1e-9);
+  }
+}
+
+// m u_n = -2 + lambda, u_n + R lambda = 0: lambda = 2 / (1 + m R), and the ball sinks in at R lambda.
+TEST(Admm, CompliantContact) {
+  const double mass = 2.0;
+  for (const double r : {1e-6, 0.1, 3.0}) {
+    ContactProblemBuilder builder;
+    const Index ball = builder.add_tree(mass * Mat3::Identity(), Vec3(0.0, 0.0, -2.0));
+    builder.add_contact(0.4, {{ball, Mat3::Identity()}}, Vec3::Zero(), Vec3::Constant(r));
+    const ContactProblem problem = builder.build();
+    const double normal = 2.0 / (1.0 + mass * r);
+    for (const Law law : {Law::exact, Law::convex}) {
+      Solution solution;
+      ASSERT_EQ(make_admm()->solve(problem, to(1e-11, law), solution).status, Status::converged);
+      EXPECT_NEAR(solution.impulse[2], normal, 1e-9);
+      EXPECT_NEAR(solution.velocity[2], -r * normal, 1e-9);
+    }
+  }
+}
+
+TEST(Admm, UnsymmetricMatrix) {
+  for (const unsigned seed : {36u, 37u}) {
+    const ContactProblem problem = test::lifted_problem(seed, 0.3);
+    ASSERT_FALSE(problem.is_symmetric());
+    const Matrix w = problem.delassus().to_dense();
+    for (const Law law : {Law::exact, Law::convex}) {
+      Solution solution, by_nsgs;
+      ASSERT_EQ(make_admm()->solve(problem, to(1e-10, law), solution).status, Status::converged);
+      ASSERT_EQ(make_solver("nsgs")->solve(problem, to(1e-10, law), by_nsgs).status, Status::converged);
+      EXPECT_LT((solution.impulse - by_nsgs.impulse).norm(), 1e-7);
+      EXPECT_LT((w * solution.impulse + problem.free_velocity() - solution.velocity).norm(), 1e-12);
+    }
+  }
+}
+
+TEST(Admm, WarmStartAtTheSolutionNeedsNoIteration) {
+  const ContactProblem problem = tower(4, 10.0, true);
+  Solution solution, again;
+  auto solver = make_admm();
+  ASSERT_EQ(solver->solve(problem, to(1e-8), solution).status, Status::converged);
+  const Report report = solver->solve(problem, to(1e-8), again, &solution.impulse);
+  EXPECT_EQ(report.status, Status::converged);
+  EXPECT_EQ(report.iterations, 0);
+  EXPECT_EQ(report.factorizations, 0);
+  EXPECT_LT((again.impulse - solution.impulse).norm(), 1e-14);
+}
+
+// Judged in velocities: impulses that grow without bound make every error relative to them small.
+void expect_no_solution(const ContactProblem& problem) {
+  Settings settings = to(1e-6);
+  settings.measure = Measure::fclib;
+  Solution solution;
+  const Report report = make_admm()->solve(problem, settings, solution);
+  EXPECT_NE(report.status, Status::converged);
+  EXPECT_GT(report.certificate.fclib_error, 0.1);
+  EXPECT_GT(report.certificate.penetration_velocity.value, 0.1);
+  EXPECT_TRUE(solution.impulse.allFinite());
+  EXPECT_TRUE(solution.velocity.allFinite());
+}
+
+TEST(Admm, EndsOnProblemsWithoutASolution) {
+  const std::vector<JacobianPiece> up{{0, Matrix(Vec3::UnitZ().transpose())}};
+  const std::vector<JacobianPiece> down{{0, Matrix(-Vec3::UnitZ().transpose())}};
+  {  // One point held at two speeds.
+    ContactProblemBuilder builder;
+    builder.add_tree(Mat3::Identity(), Vec3::Zero());
+    builder.add_bilateral(up, 1.0);
+    builder.add_bilateral(up, -1.0);
+    expect_no_solution(builder.build());
+  }
+  {  // Squeezed between two walls that close.
+    ContactProblemBuilder builder;
+    builder.add_tree(Mat3::Identity(), Vec3::Zero());
+    builder.add_contact(0.3, {{0, Mat3::Identity()}}, Vec3(0, 0, -1));
+    builder.add_contact(0.3, {{0, -Mat3::Identity()}}, Vec3(0, 0, -1));
+    expect_no_solution(builder.build());
+  }
+  {  // The same with one-sided stops, on a compliant box row that cannot hold.
+    ContactProblemBuilder builder;
+    builder.add_tree(Mat3::Identity(), Vec3::Zero());
+    builder.add_unilateral(up, -1.0);
+    builder.add_unilateral(down, -1.0);
+    builder.add_box(-0.1, 0.1, up, 0.5, 0.1);
+    expect_no_solution(builder.build());
+  }
+}
+
+}  // namespace
+}  // namespace tribo

@@ -1,0 +1,88 @@
+#include "tribo/solve/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "tribo/problem/errors.h"
+
+namespace tribo {
+namespace {
+
+std::string refusal(std::string_view name) {
+  try {
+    make_solver(name);
+  } catch (const InvalidInput& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string value(Solver& solver, std::string_view name) {
+  for (const Option& option : solver.options()) {
+    if (option.name == name) return option.get();
+  }
+  return "no such option";
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(Catalogue, MakesEverySolverByItsName) {
+  std::set<std::string_view> names;
+  for (const SolverInfo& info : solver_catalogue()) {
+    EXPECT_EQ(make_solver(info.name)->name(), info.name);
+    EXPECT_FALSE(info.summary.empty());
+    names.insert(info.name);
+  }
+  EXPECT_EQ(names.size(), solver_catalogue().size());
+  for (const char* name : {"admm", "nsgs", "pgs"}) EXPECT_TRUE(names.contains(name));
+}
+
+TEST(Catalogue, SetsOptionsFromTheName) {
+  const auto admm = make_solver("admm:penalty=spectral,rho=0.5,anderson=0");
+  EXPECT_EQ(value(*admm, "penalty"), "spectral");
+  EXPECT_EQ(value(*admm, "rho"), "0.5");
+  EXPECT_EQ(value(*admm, "anderson"), "0");
+  const auto nsgs = make_solver("nsgs:local=newton,omega=1.2");
+  EXPECT_EQ(value(*nsgs, "local"), "newton");
+  EXPECT_EQ(value(*nsgs, "omega"), "1.2");
+  // Options belong to one object.
+  EXPECT_NE(value(*make_solver("admm"), "penalty"), "spectral");
+}
+
+TEST(Catalogue, EveryOptionTakesItsOwnValueAgain) {
+  for (const SolverInfo& info : solver_catalogue()) {
+    const auto solver = info.make();
+    for (const Option& option : solver->options()) {
+      EXPECT_FALSE(option.meaning.empty()) << option.name;
+      EXPECT_FALSE(option.allowed.empty()) << option.name;
+      const std::string before = option.get();
+      solver->set_option(option.name, before);
+      EXPECT_EQ(option.get(), before) << option.name;
+      EXPECT_THROW(option.set("nonsense"), InvalidInput) << option.name;
+      EXPECT_EQ(option.get(), before) << option.name;
+    }
+  }
+}
+
+TEST(Catalogue, RefusalsListWhatThereIs) {
+  const std::string unknown = refusal("newton");
+  for (const SolverInfo& info : solver_catalogue()) EXPECT_TRUE(contains(unknown, info.name)) << unknown;
+  EXPECT_TRUE(contains(unknown, "'newton'"));
+  EXPECT_TRUE(contains(refusal(""), "admm"));
+  const std::string option = refusal("admm:speed=3");
+  EXPECT_TRUE(contains(option, "'speed'")) << option;
+  EXPECT_TRUE(contains(option, "penalty")) << option;
+  EXPECT_TRUE(contains(refusal("admm:rho"), "name=value"));
+  const std::string choice = refusal("admm:penalty=magic");
+  EXPECT_TRUE(contains(choice, "penalty") && contains(choice, "balance") && contains(choice, "spectral"));
+  EXPECT_TRUE(contains(refusal("admm:rho=-1"), "rho"));
+  EXPECT_TRUE(contains(refusal("admm:rho=nan"), "rho"));
+  EXPECT_TRUE(contains(refusal("admm:rho=1x"), "rho"));
+  EXPECT_TRUE(contains(refusal("admm:anderson=2.5"), "anderson"));
+  EXPECT_TRUE(contains(refusal("nsgs:omega=2.5"), "omega"));
+}
+
+}  // namespace
+}  // namespace tribo
