@@ -66,12 +66,16 @@ class Tower:
             joints.append(joint)
         self.q = pin.neutral(self.model)
         self.v = np.zeros(self.model.nv)
+        # Pinocchio integrates the velocity in the frame of the moving body, tribo in the world's; this force makes up
+        # for the difference, m w x v.
+        self.force = np.zeros(self.model.nv)
         for i in range(count):
             self.q[7 * i + 2] = 0.5 + i
             if slide:
                 sign = 1.0 if i % 2 == 0 else -1.0
                 self.v[6 * i] = SLIDE_SPEED * sign
                 self.v[6 * i + 5] = SLIDE_YAW * sign
+                self.force[6 * i + 1] = ratio ** (i / max(1, count - 1)) * SLIDE_YAW * SLIDE_SPEED
         self.data = self.model.createData()
         self.constraints = pin.StdVec_ConstraintModel()
         for i in range(count):
@@ -90,9 +94,8 @@ class Tower:
         datas = pin.StdVec_ConstraintData()
         datas.extend([c.createData() for c in self.constraints])
         pairs = list(zip(self.constraints, datas))
-        zero = np.zeros(self.model.nv)
         begin = cpu_ms()
-        free = self.v + TIME_STEP * pin.aba(self.model, self.data, self.q, self.v, zero)
+        free = self.v + TIME_STEP * pin.aba(self.model, self.data, self.q, self.v, self.force)
         pin.computeJointJacobians(self.model, self.data, self.q)
         for constraint, data in pairs:
             constraint.calc(self.model, self.data, data)

@@ -155,28 +155,45 @@ def ratios(mine, peer):
     return {p: solve_ms(peer[p]) / solve_ms(mine[p]) for p in both}
 
 
-def namesakes(groups):
+def single_settings(rows):
+    """{method: {problem: row}} of Siconos with one setting per method, the first in the file: its best single one."""
+    result, chosen = {}, {}
+    for row in rows:
+        if row["family"] == "siconos" and row["variant"] == chosen.setdefault(row["method"], row["variant"]):
+            result.setdefault(row["method"], {})[row["problem"]] = row
+    return result, chosen
+
+
+def namesake_line(label, against, mine, peer):
+    values = ratios(mine, peer)
+    if not values:
+        return []
+    shared = [p for p in mine if p in peer]
+    only_peer = [p for p in shared if is_solved(peer[p]) and not is_solved(mine[p])]
+    only_mine = [p for p in shared if is_solved(mine[p]) and not is_solved(peer[p])]
+    worst = min(values, key=values.get)
+    line = [label, against, len(values), f"{statistics.median(values.values()):.2f}×",
+            f"{values[worst]:.2f}× <small>{worst}</small>", sum(v < 1 for v in values.values()), len(only_mine),
+            ", ".join(only_peer) or "none"]  # fmt: skip
+    return [[cell(c) for c in line]]
+
+
+def namesakes(groups, rows):
+    single, chosen = single_settings(rows)
     lines = []
     for method in ("nsgs", "admm"):
-        peer = groups.get(f"siconos {method}", {})
         for label, mine in groups.items():
-            if peer and label.startswith(f"tribo {method}"):
-                values = ratios(mine, peer)
-                only_peer = [p for p in mine if p in peer and is_solved(peer[p]) and not is_solved(mine[p])]
-                only_mine = [p for p in mine if p in peer and is_solved(mine[p]) and not is_solved(peer[p])]
-                if values:
-                    worst = min(values, key=values.get)
-                    lines.append([cell(label), cell(len(values)), cell(f"{statistics.median(values.values()):.2f}×"),
-                                  cell(f"{values[worst]:.2f}× <small>{worst}</small>"),
-                                  cell(sum(v < 1 for v in values.values())), cell(len(only_mine)),
-                                  cell(", ".join(only_peer) or "none")])  # fmt: skip
-    head = ["solver beside its Siconos namesake", "both solve", "median speed-up", "worst speed-up", "slower on",
+            if label.startswith(f"tribo {method}") and method in single:
+                lines += namesake_line(label, f"one setting: {chosen[method]}", mine, single[method])
+                lines += namesake_line(label, "its best setting per problem", mine, groups[f"siconos {method}"])
+    head = ["solver", "Siconos' namesake with", "both solve", "median speed-up", "worst speed-up", "slower on",
             "only tribo solves", "only Siconos solves"]  # fmt: skip
     return table(head, lines) if lines else ""
 
 
 def tolerance_section(rows, tolerance):
-    groups = group([r for r in rows if float(r["tolerance"]) == tolerance])
+    rows = [r for r in rows if float(r["tolerance"]) == tolerance]
+    groups = group(rows)
     labels = list(groups)
     names = sorted({p for problems in groups.values() for p in problems})
     body = []
@@ -194,7 +211,7 @@ def tolerance_section(rows, tolerance):
     }
     chart = charts.profile(times, f"Performance profile, siconos error ≤ {tolerance:g}, {len(common)} problems")
     return (
-        f"<h3>Tolerance {tolerance:g}</h3>{chart}" + namesakes(groups)
+        f"<h3>Tolerance {tolerance:g}</h3>{chart}" + namesakes(groups, rows)
         + f"<details open><summary>Every problem (CPU ms; hover for settings, noise and errors)</summary>"
         + table(["problem <small>contacts</small>", *labels], body) + "</details>"
     )  # fmt: skip

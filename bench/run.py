@@ -187,7 +187,7 @@ def pile(arguments):
     targets = PILE_CONTACTS[:3] if arguments.quick else PILE_CONTACTS
     program = arguments.bin / "tribo_bench"
     lines = ["spheres,contacts,rows,file_mb,load_ms,setup_ms,sweep_ms,certify_ms,problem_mb,solver_mb,error"]
-    per_sphere = 2.0
+    per_sphere = 2.9
     for target in targets:
         spheres = max(10, round(target / per_sphere))
         file = arguments.work / f"pile{spheres}.hdf5"

@@ -38,7 +38,7 @@ using Options = std::unique_ptr<SolverOptions, OptionsDeleter>;
 struct SiconosVariant {
   std::string_view method;   // the family it belongs to: nsgs, admm, nsn-ac, nsn-fb, prox
   std::string_view variant;  // what distinguishes it
-  bool study;                // only run on demand: it was never the best, or nearly never
+  bool study;                // only run on demand: it was never the best, or hardly ever
   bool csparse;              // linear solver of matrices Siconos makes: CSparse instead of MUMPS
   void (*configure)(SolverOptions*);
   int solver;
