@@ -42,7 +42,7 @@ def decades(low, high):
 
 
 def label_of(value):
-    return f"{value:g}" if 1e-3 <= value < 1e5 else f"1e{round(math.log10(value))}"
+    return f"{value:g}" if value == 0.0 or 1e-3 <= value < 1e5 else f"1e{round(math.log10(value))}"
 
 
 def axes(frame, title, x_label, y_ticks):

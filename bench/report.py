@@ -11,7 +11,7 @@ import charts
 
 ANDERSON = "anderson=5 tol"  # Pinocchio's variant of the same settings as published, apart from the tolerance
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem; color: #1c2733; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 98rem; padding: 0 1rem; color: #1c2733; }
 h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #d5dde5; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; margin: 1rem 0; }
 th, td { padding: 3px 9px; text-align: right; border-bottom: 1px solid #e8edf2; white-space: nowrap; }
@@ -94,6 +94,12 @@ def spread_text(row):
 # ---------------------------------------------------------------------------------------------------- towers
 
 
+def factor(peer, mine):
+    if not peer or not is_solved(mine):
+        return "·"
+    return f"{total_ms(peer) / total_ms(mine):.1f}×" if is_solved(peer) else "only tribo"
+
+
 def towers_section(out):
     tribo, pinocchio = read_csv(out / "towers_tribo.csv"), read_csv(out / "towers_pinocchio.csv")
     if not tribo:
@@ -107,23 +113,21 @@ def towers_section(out):
         pgs = best_of([r for r in peer if r["method"] == "pgs"], total_ms)
         peer_best, my_best = best_of(peer, total_ms), best_of(mine, total_ms)
         by_method = [best_of([r for r in mine if r["method"] == m], total_ms) for m in ("admm", "nsgs", "pgs")]
-        ratio = "·"
-        if peer_best and is_solved(my_best):
-            ratio = f"{total_ms(peer_best) / total_ms(my_best):.1f}×" if is_solved(peer_best) else "only tribo"
+        factors = [factor(anderson, my_best), factor(peer_best, my_best)]
         winner = min((r for r in (peer_best, my_best) if r and is_solved(r)), key=total_ms, default=None)
         rows.append(
             [cell(name)]
             + [time_cell(r, total_ms, split=True) for r in (default, anderson, pgs)]
             + [time_cell(peer_best, total_ms, winner is peer_best, split=True)]
             + [time_cell(r, total_ms, winner is r, split=True) for r in by_method]
-            + [cell(ratio)]
+            + [cell(f) for f in factors]
         )
         for r in (peer_best, my_best):
             if r:
                 noise.append([cell(name), cell(r["family"]), cell(f"{r['method']} {r['variant']}"), cell(spread_text(r)),
                               cell(r["runs"]), cell(r["iterations"]), cell(r["error"])])  # fmt: skip
     head = ["tower", "Pinocchio ADMM", "+ Anderson 5", "PGS", "Pinocchio's best", "tribo admm", "tribo nsgs",
-            "tribo pgs", "Pinocchio / tribo"]  # fmt: skip
+            "tribo pgs", "Anderson 5 / tribo's best", "best / best"]  # fmt: skip
     text = (
         "Total <small>build + solve</small>, ms of CPU time, least of at least five cold runs, to a certified scaled error "
         "≤ 1e-6; ✗ with the error reached. Pinocchio's best is over update rules, Lanczos sizes and Delassus operators, the "
@@ -239,13 +243,13 @@ def pile_section(out):
     if not rows:
         return ""
     head = ["contacts", "spheres", "load ms", "set-up ms", "one sweep ms", "certify ms", "problem kB/contact",
-            "solver kB/contact"]  # fmt: skip
+            "solver kB/contact", "peak kB/contact"]  # fmt: skip
     body = []
     for r in rows:
         per = 1024.0 / float(r["contacts"])
         body.append([cell(r["contacts"]), cell(r["spheres"])]
                     + [cell(milliseconds(float(r[k]))) for k in ("load_ms", "setup_ms", "sweep_ms", "certify_ms")]
-                    + [cell(f"{float(r[k]) * per:.2f}") for k in ("problem_mb", "solver_mb")])  # fmt: skip
+                    + [cell(f"{float(r[k]) * per:.2f}") for k in ("problem_mb", "solver_mb", "peak_mb")])  # fmt: skip
     x = [float(r["contacts"]) for r in rows]
     series = {
         label: list(zip(x, (float(r[key]) for r in rows)))

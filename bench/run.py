@@ -186,7 +186,7 @@ def problems(arguments):
 def pile(arguments):
     targets = PILE_CONTACTS[:3] if arguments.quick else PILE_CONTACTS
     program = arguments.bin / "tribo_bench"
-    lines = ["spheres,contacts,rows,file_mb,load_ms,setup_ms,sweep_ms,certify_ms,problem_mb,solver_mb,error"]
+    lines = ["spheres,contacts,rows,file_mb,load_ms,setup_ms,sweep_ms,certify_ms,problem_mb,solver_mb,peak_mb,error"]
     per_sphere = 2.9
     for target in targets:
         spheres = max(10, round(target / per_sphere))
@@ -195,8 +195,8 @@ def pile(arguments):
         made = (text_of([program, "pile", spheres, arguments.work]) or "").strip()
         if not made:
             continue
-        per_sphere = int(made.split(",")[0]) / spheres
-        say(f"pile: {made.split(',')[0]} contacts")
+        per_sphere = int(made) / spheres
+        say(f"pile: {made} contacts")
         lines += (text_of([program, "pile", spheres, arguments.work]) or "").splitlines()
         file.unlink(missing_ok=True)
     save(arguments.out, "pile.csv", "\n".join(lines) + "\n")
