@@ -79,14 +79,20 @@ double scaled_error(const ContactProblem& problem, Index i, const Local& local, 
       .maxCoeff<Eigen::PropagateNaN>();
 }
 
-double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
+// The largest impulse that stops one constraint alone.
+double natural_impulse(const ContactProblem& problem) {
   double natural = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const double q =
         problem.free_velocity().segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
     natural = std::max(natural, q / problem.scale(i));
   }
-  return std::max(impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0, 1e-3 * natural);
+  return natural;
+}
+
+double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
+  return std::max(impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0,
+                  1e-3 * natural_impulse(problem));
 }
 
 double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
@@ -164,6 +170,26 @@ double value_of(const Certificate& certificate, Measure measure) {
 bool Certificate::is_finite() const {
   return std::isfinite(error.value) && std::isfinite(siconos_error) && std::isfinite(momentum) &&
          std::isfinite(complementarity.value) && std::isfinite(lee_residual);
+}
+
+bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
+  constexpr double kBeyond = 10.0;
+  constexpr double kShare = 0.5;
+  if (impulse.size() == 0 || impulse.lpNorm<Eigen::Infinity>() <= kBeyond * natural_impulse(problem))
+    return false;
+  double gap = 0.0;
+  double work = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Local local = local_values(problem, i, impulse, velocity);
+    work += local.lambda.dot(local.w);
+    if (problem.kind(i) == ConstraintKind::contact) {
+      gap += std::abs(local.lambda.dot(corrected(local.w, problem.friction(i), law)));
+    } else if (problem.kind(i) != ConstraintKind::box) {  // a box at its bound may do work
+      gap += std::abs(local.lambda[0] * local.w[0]);
+    }
+  }
+  const double free = impulse.dot(problem.free_velocity());
+  return gap > kShare * std::max(std::abs(free), std::abs(work - free));
 }
 
 double Certifier::error(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,

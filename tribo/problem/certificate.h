@@ -51,7 +51,13 @@ double value_of(const Certificate& certificate, Measure measure);
 // momentum residual where given ([dofs]), recomputed otherwise; solution.velocity is not looked at.
 Certificate certify(const ContactProblem& problem, const Solution& solution, Law law = Law::exact);
 
-// The same without allocation when called again at the same size, and the error alone for stopping tests.
+// Impulses of contradictory constraints grow without bound, and an error relative to them shrinks although
+// nothing is met. True when the impulses are far beyond what stops each constraint alone and their work
+// against the constraints, sum |lambda_i . hat w_i|, which vanishes at a solution, is of the size of the
+// energies lambda . W lambda, lambda . q.
+bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law);
+
+// certify() without allocation when called again at the same size, and the error alone for stopping tests.
 class Certifier {
  public:
   // The chosen measure at (impulse, velocity u); u is trusted here: confirm with certify() before reporting.

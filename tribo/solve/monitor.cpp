@@ -37,11 +37,17 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
                     bool recomputed) {
   last_iteration_ = iteration;
   double error = Certifier::error(problem_, impulse, velocity, settings_.law, settings_.measure);
+  const Vector* u = &velocity;
   if (error <= settings_.tolerance && !recomputed) {
     // The solver's own velocities may have drifted; the claim is checked on the raw data before it is
     // believed.
     problem_.velocity_of(impulse, solver_.scratch_v_, solver_.scratch_u_);
-    error = Certifier::error(problem_, impulse, solver_.scratch_u_, settings_.law, settings_.measure);
+    u = &solver_.scratch_u_;
+    error = Certifier::error(problem_, impulse, *u, settings_.law, settings_.measure);
+  }
+  if (error <= settings_.tolerance && looks_infeasible(problem_, impulse, *u, settings_.law)) {
+    stop(Status::no_solution_suspected);
+    return true;
   }
   last_error_ = error;
   if (error < best_error_) {

@@ -100,7 +100,8 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   report.certificate = certifier_.complete(problem, solution, settings.law);
   const double error = value_of(report.certificate, settings.measure);
   // The last word is the certificate's, in both directions.
-  if (error <= settings.tolerance) {
+  if (error <= settings.tolerance &&
+      !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law)) {
     status = Status::converged;
   } else if (status == Status::converged) {
     status = Status::stalled;
