@@ -129,7 +129,7 @@ TEST_P(EveryGenerator, RefusesWrongSettingsByName) {
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryGenerator,
                          testing::Values("tower", "wall", "pyramid", "chain", "pile", "bolt", "dishes",
                                          "arm"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& kind) { return kind.param; });
 
 TEST(Generators, UnknownKindListsTheKinds) {
   try {
