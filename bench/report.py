@@ -150,13 +150,13 @@ def group(rows):
         variant = "" if row["family"] == "siconos" or row["variant"] == "default" else f":{row['variant']}"
         label = f"{row['family']} {row['method']}{variant}"
         result.setdefault(label, {}).setdefault(row["problem"], []).append(row)
-    return {label: {p: best_of(rs, solve_ms) for p, rs in problems.items()} for label, problems in result.items()}
+    return {label: {p: best_of(rs, total_ms) for p, rs in problems.items()} for label, problems in result.items()}
 
 
 def ratios(mine, peer):
     """Peer time / tribo time where both solve."""
     both = [p for p in mine if p in peer and is_solved(mine[p]) and is_solved(peer[p])]
-    return {p: solve_ms(peer[p]) / solve_ms(mine[p]) for p in both}
+    return {p: total_ms(peer[p]) / total_ms(mine[p]) for p in both}
 
 
 def single_settings(rows):
@@ -203,15 +203,15 @@ def tolerance_section(rows, tolerance):
     body = []
     for name in names:
         found = [groups[label].get(name) for label in labels]
-        winner = min((r for r in found if r and is_solved(r)), key=solve_ms, default=None)
+        winner = min((r for r in found if r and is_solved(r)), key=total_ms, default=None)
         contacts = next(r["contacts"] for r in found if r)
-        body.append([cell(f"{name} <small>{contacts}</small>")] + [time_cell(r, solve_ms, r is winner) for r in found])
+        body.append([cell(f"{name} <small>{contacts}</small>")] + [time_cell(r, total_ms, r is winner) for r in found])
     counts = [sum(is_solved(r) for r in groups[label].values()) for label in labels]
     totals = [len(groups[label]) for label in labels]
     body.append([cell("<b>solved</b>")] + [cell(f"<b>{c}</b> of {t}") for c, t in zip(counts, totals)])
     common = [p for p in names if all(p in groups[label] for label in labels)]
     times = {
-        label: [solve_ms(groups[label][p]) if is_solved(groups[label][p]) else math.inf for p in common] for label in labels
+        label: [total_ms(groups[label][p]) if is_solved(groups[label][p]) else math.inf for p in common] for label in labels
     }
     chart = charts.profile(times, f"Performance profile, siconos error ≤ {tolerance:g}, {len(common)} problems")
     return (
@@ -226,9 +226,9 @@ def problems_section(out):
     if not rows:
         return ""
     note = (
-        "Real problems from a zero start: CPU time of the solve alone, to a recomputed error ‖r − P(r − û)‖ / max(‖q‖, ‖r‖, "
+        "Real problems from a zero start: CPU time to a recomputed error ‖r − P(r − û)‖ / max(‖q‖, ‖r‖, "
         "‖u‖) below the tolerance. A method of Siconos with several good settings counts with the best of them per problem. "
-        "Siconos gets W ready-made; tribo starts from the problem as read."
+        "The time of Siconos includes forming W where the file does not hold it."
     )
     tolerances = sorted({float(r["tolerance"]) for r in rows}, reverse=True)
     sections = "".join(tolerance_section(rows, t) for t in tolerances)

@@ -123,9 +123,7 @@ int problems(Arguments arguments) {
   use_defaults(arguments);
   print_header();
   for (const std::string& file : arguments.inputs) {
-    const double begin = cpu_ms();
     const LoadedProblem loaded = read_problem(file);
-    const Spread build = spread_of({cpu_ms() - begin});
     if (loaded.space_dimension != 3) {
       std::fprintf(stderr, "%s: planar; left out\n", file.c_str());
       continue;
@@ -135,7 +133,6 @@ int problems(Arguments arguments) {
         Row row = describe(std::filesystem::path(file).stem().string(), loaded.problem, solver);
         row.measure = "siconos";
         row.tolerance = tolerance;
-        row.build = build;
         Settings settings;
         settings.tolerance = tolerance;
         settings.measure = Measure::siconos;
