@@ -35,6 +35,24 @@ using Fixed = Eigen::Map<Eigen::Matrix<double, B, B>>;
 template <int B>
 using ConstFixed = Eigen::Map<const Eigen::Matrix<double, B, B>>;
 
+// y <- L^-1 y, or L^-T y when transposed. Pivots of fixed size are stored inverted.
+template <int B, bool transposed, class Segment>
+void solve_pivot(const double* data, Segment& y) {
+  const ConstFixed<B> pivot(data, y.size(), y.size());
+  if constexpr (B != Eigen::Dynamic) {
+    const Eigen::Matrix<double, B, 1> x = y;
+    if constexpr (transposed) {
+      y.noalias() = pivot.transpose().lazyProduct(x);
+    } else {
+      y.noalias() = pivot.lazyProduct(x);
+    }
+  } else if constexpr (transposed) {
+    pivot.transpose().template triangularView<Eigen::Upper>().solveInPlace(y);
+  } else {
+    pivot.template triangularView<Eigen::Lower>().solveInPlace(y);
+  }
+}
+
 }  // namespace
 
 void BlockCholesky::analyze(std::span<const Index> sizes, std::span<const std::pair<Index, Index>> pattern) {
@@ -138,12 +156,22 @@ bool BlockCholesky::factorize_fixed() {
     const Index b = size_[k];
     Fixed<B> pivot(values + diagonal_[k], b, b);
     if (Eigen::LLT<Eigen::Ref<Eigen::Matrix<double, B, B>>>(pivot).info() != Eigen::Success) return false;
+    if constexpr (B != Eigen::Dynamic) {
+      // Small pivots are kept inverted: products pipeline where substitutions wait for their divisions.
+      Eigen::Matrix<double, B, B> inverse = Eigen::Matrix<double, B, B>::Identity();
+      pivot.template triangularView<Eigen::Lower>().solveInPlace(inverse);
+      pivot = inverse;
+    }
     const Index begin = column_start_[k];
     const Index end = column_start_[k + 1];
     for (Index p = begin; p < end; ++p) {
       Fixed<B> block(values + offset_[p], size_[row_[p]], b);
-      pivot.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(
-          block);
+      if constexpr (B == Eigen::Dynamic) {
+        pivot.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(
+            block);
+      } else {
+        block = (block.lazyProduct(pivot.transpose())).eval();
+      }
     }
     for (Index p = begin; p < end; ++p) {
       const Index j = row_[p];
@@ -194,7 +222,7 @@ void BlockCholesky::solve_fixed(double* x) const {
   for (Index k = 0; k < block_count(); ++k) {
     const Index b = size_[k];
     Segment y(x + permuted_start_[k], b);
-    ConstFixed<B>(values + diagonal_[k], b, b).template triangularView<Eigen::Lower>().solveInPlace(y);
+    solve_pivot<B, false>(values + diagonal_[k], y);
     for (Index p = column_start_[k]; p < column_start_[k + 1]; ++p) {
       const Index r = row_[p];
       Segment target(x + permuted_start_[r], size_[r]);
@@ -209,10 +237,7 @@ void BlockCholesky::solve_fixed(double* x) const {
       y.noalias() -= ConstFixed<B>(values + offset_[p], size_[r], b).transpose() *
                      ConstSegment(x + permuted_start_[r], size_[r]);
     }
-    ConstFixed<B>(values + diagonal_[k], b, b)
-        .transpose()
-        .template triangularView<Eigen::Upper>()
-        .solveInPlace(y);
+    solve_pivot<B, true>(values + diagonal_[k], y);
   }
 }
 

@@ -16,7 +16,7 @@
 // a third fewer iterations. `operator=cone` is the paper's.
 //
 // Penalty rules: `balance` rho *= sqrt(relative primal / relative dual residual) as OSQP does; `linear` (44);
-// `spectral` (45)-(46) with m, L of W + R + eta I. When a stage makes no headway (estimate not down to 0.3
+// `spectral` (45)-(46) with m, L of W + R + eta I. When a stage makes no headway (estimate not down to 0.9
 // within `patience` iterations) the solver starts again with the next of a few fixed penalties; a fresh start
 // matters, the stuck iterate sits in the wrong stick/slip set.
 //
@@ -50,7 +50,7 @@ constexpr Index kStallIterations = 8000;
 // Fixed penalties tried one after the other when the rule's own makes no headway; the order is by how often
 // they helped.
 constexpr std::array<double, 6> kFixedPenalties = {0.03, 0.01, 0.1, 0.3, 1.0, 0.003};
-constexpr double kHeadway = 0.3;
+constexpr double kHeadway = 0.9;
 constexpr Index kLanczosSteps = 20;
 
 class Admm final : public Solver {
@@ -85,7 +85,7 @@ class Admm final : public Solver {
 
   // Options.
   PenaltyRule rule_ = PenaltyRule::balance;
-  double initial_penalty_ = 0.1;
+  double initial_penalty_ = 0.03;
   double proximal_ = 1e-6;
   Index anderson_memory_ = 20;
   Index interval_ = 10;
