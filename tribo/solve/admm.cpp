@@ -16,9 +16,9 @@
 // a third fewer iterations. `operator=cone` is the paper's.
 //
 // Penalty rules: `balance` rho *= sqrt(relative primal / relative dual residual) as OSQP does; `linear` (44);
-// `spectral` (45)-(46) with m, L of W + R + eta I. When a stage makes no headway (estimate not down to 0.9
-// within `patience` iterations) the solver starts again with the next of a few fixed penalties; a fresh start
-// matters, the stuck iterate sits in the wrong stick/slip set.
+// `spectral` (45)-(46) with m, L of W + R + eta I. When a stage makes no headway (estimate not down to 0.9 of
+// its best within `patience` iterations) the solver starts afresh with the next of a few fixed penalties,
+// since a stuck iterate sits in the wrong stick/slip set; after all of them it goes on from the best iterate.
 //
 // Cost per iteration: one solve with the dual kernel; a change of rho costs one factorisation. Use it for
 // stacks, mass ratios and redundant contacts.
@@ -51,6 +51,7 @@ constexpr Index kStallIterations = 8000;
 // they helped.
 constexpr std::array<double, 6> kFixedPenalties = {0.03, 0.01, 0.1, 0.3, 1.0, 0.003};
 constexpr double kHeadway = 0.9;
+constexpr Index kResumePatience = 20;
 constexpr Index kLanczosSteps = 20;
 
 class Admm final : public Solver {
@@ -74,7 +75,9 @@ class Admm final : public Solver {
   void solve_dynamics(const ContactProblem& problem);
   Residuals advance(const ContactProblem& problem, Law law);
   bool update_penalty(const Residuals& residuals);
-  bool next_fixed_penalty(const Residuals& residuals);
+  bool next_stage(const Residuals& residuals);
+  bool resuming() const { return stage_ == static_cast<Index>(kFixedPenalties.size()); }
+  void resume(const ContactProblem& problem, const Vector& best, Law law);
   void restart(const ContactProblem& problem, const Vector& start, Law law);
   void estimate_spectrum(const ContactProblem& problem);
   bool must_check(Index iteration, const Residuals& residuals, const Monitor& monitor) const;
@@ -110,9 +113,9 @@ class Admm final : public Solver {
   double smallest_ = 0.0, largest_ = 0.0;  // spectrum of the scaled W + R + eta
   double error_per_estimate_ = 0.0;        // learned: checked error / estimate
   Index since_update_ = 0;
-  Index stage_ = -1, stages_ = 0;  // index into kFixedPenalties, -1: the rule's own; rounds begun
+  Index stage_ = -1;               // index into kFixedPenalties, past its end: resuming, -1: the rule's own
   Index window_ = 0, budget_ = 0;  // iterations in the present window, and its length
-  double window_best_ = 0.0, stage_best_ = 0.0;
+  double window_best_ = 0.0, stage_best_ = 0.0, best_penalty_ = 0.0;
 };
 
 std::vector<Option> Admm::options() {
@@ -155,7 +158,7 @@ void Admm::prepare(const ContactProblem& problem) {
   exponent_ = spectral_exponent_;
   since_update_ = 0;
   stage_ = -1;
-  stages_ = 0;
+  best_penalty_ = initial_penalty_;
   window_ = 0;
   budget_ = patience_;
   window_best_ = stage_best_ = std::numeric_limits<double>::infinity();
@@ -283,21 +286,40 @@ bool Admm::update_penalty(const Residuals& r) {
   return true;
 }
 
-// True when the present stage makes no headway; rho is then the next fixed penalty, each round twice as
-// patient.
-bool Admm::next_fixed_penalty(const Residuals& r) {
+// True when the present stage makes no headway. The next one starts afresh with the next fixed penalty; after
+// the last of them the best iterate is taken up again with its penalty for a long while, and the next round
+// is more patient.
+bool Admm::next_stage(const Residuals& r) {
   window_best_ = std::min(window_best_, r.estimate);
-  if (++window_ < budget_) return false;
+  if (++window_ < (resuming() ? kResumePatience : 1) * budget_) return false;
   const bool headway = window_best_ <= kHeadway * stage_best_;
   stage_best_ = std::min(stage_best_, window_best_);
   window_best_ = std::numeric_limits<double>::infinity();
   window_ = 0;
   if (headway) return false;
   stage_best_ = std::numeric_limits<double>::infinity();
-  stage_ = (stage_ + 1) % static_cast<Index>(kFixedPenalties.size());
-  if (stage_ == 0 && stages_++ > 0) budget_ *= 2;
-  rho_ = kFixedPenalties[stage_];
+  if (resuming()) budget_ *= 2;
+  stage_ = resuming() ? 0 : stage_ + 1;
+  rho_ = resuming() ? best_penalty_ : kFixedPenalties[stage_];
   return true;
+}
+
+// z = hat w at the best impulses, y = those: the state of an iteration that has arrived there.
+void Admm::resume(const ContactProblem& problem, const Vector& best, Law law) {
+  f_ = root_.cwiseProduct(best);
+  problem.velocity_of(best, dofs_, rhs_);
+  rhs_ += problem.compliance().cwiseProduct(best);
+  for (Index i = 0; law == Law::exact && operator_ == ConeOperator::cone && i < problem.constraint_count();
+       ++i) {
+    const Index row = problem.row(i);
+    if (problem.kind(i) == ConstraintKind::contact) {
+      rhs_[row + 2] += problem.friction(i) * rhs_.segment<2>(row).norm();
+    }
+  }
+  x_ = f_.array() - rhs_.array() / (root_.array() * rho_ * penalty_weight_.array());
+  skew_.setZero();
+  split(problem, law);
+  anderson_.clear();
 }
 
 void Admm::restart(const ContactProblem& problem, const Vector& start, Law law) {
@@ -327,14 +349,19 @@ Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
       if (monitor.best_error() < 0.99 * best) {
         best = monitor.best_error();
         best_iteration = k;
+        best_penalty_ = rho_;
       }
       if (k - best_iteration > kStallIterations) return Status::stalled;
       if (impulse_.lpNorm<Eigen::Infinity>() > kDivergence * natural_impulse_)
         return Status::no_solution_suspected;
     }
-    if (next_fixed_penalty(residuals)) {
+    if (next_stage(residuals)) {
       if (!factorize(problem, monitor)) return Status::stalled;
-      restart(problem, monitor.start(), law);
+      if (resuming()) {
+        resume(problem, monitor.best(), law);
+      } else {
+        restart(problem, monitor.start(), law);
+      }
     } else if (stage_ < 0 && update_penalty(residuals)) {
       if (!factorize(problem, monitor)) return Status::stalled;
       x_ = y_.array() - z_.array() / (rho_ * penalty_weight_.array());

@@ -29,6 +29,7 @@ class Monitor {
 
   double last_error() const { return last_error_; }
   double best_error() const { return best_error_; }
+  const Vector& best() const { return solver_.best_; }  // impulses of the best iterate so far
   void count_factorization() { ++report_.factorizations; }
 
  private:
