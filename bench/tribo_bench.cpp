@@ -1,11 +1,15 @@
 // tribo_bench: tribo's own numbers, in process, as CSV on standard output.
 //
-//   tribo_bench towers   [--solver SPEC]... [--tolerance T] [--repeat N] TOWER...   build + cold solve,
-//   scaled error tribo_bench problems [--solver SPEC]... [--tolerance T]... [--time-cap S] FILE...   cold
-//   solve, siconos error tribo_bench pile SPHERES FOLDER     one size of the scaling curve: file, load,
-//   sweep, certify, memory tribo_bench describe TOWER          q and W x of a tower, for peers to prove that
-//   they solve the same problem tribo_bench certify TOWER           certificates of impulse vectors on
-//   standard input, one vector per line
+//   tribo_bench towers   [--solver SPEC]... [--tolerance T] [--repeat N] TOWER...
+//       build + cold solve to a scaled error
+//   tribo_bench problems [--solver SPEC]... [--tolerance T]... [--time-cap S] FILE...
+//       cold solve to a siconos error
+//   tribo_bench pile SPHERES FOLDER
+//       one size of the scaling curve: file, load, sweep, certify, memory
+//   tribo_bench describe TOWER
+//       q and W x of a tower, for peers to prove that they solve the same problem
+//   tribo_bench certify TOWER
+//       certificates of impulse vectors on standard input, one vector per line
 //
 // Cold means a new solver object, so every allocation and the symbolic analysis are inside the measured time.
 #include <malloc.h>

@@ -153,6 +153,7 @@ template <int B>
 bool BlockCholesky::factorize_fixed() {
   double* values = values_.data();
   for (Index k = 0; k < block_count(); ++k) {
+    if (interrupt_ != nullptr && (*interrupt_)()) return false;
     const Index b = size_[k];
     Fixed<B> pivot(values + diagonal_[k], b, b);
     if (Eigen::LLT<Eigen::Ref<Eigen::Matrix<double, B, B>>>(pivot).info() != Eigen::Success) return false;

@@ -1,8 +1,8 @@
 // Sparse block Cholesky P H P^T = L L^T of a symmetric positive definite matrix whose rows and columns come
 // in blocks (6 per free body in the primal kernel, 3 per contact in the dual one, any mixture otherwise).
 //
-//   analyze(block sizes, lower-triangle pattern)  order by minimum degree (AMD) on the block graph, find the
-//   fill; once set_zero(), add to block(k), factorize()      as often as the values change; allocates nothing
+//   analyze(sizes, pattern)          order by minimum degree (AMD) on the block graph, find the fill; once
+//   set_zero(), add, factorize()     as often as the values change; allocates nothing
 //   solve_in_place(x)
 //
 // Right-looking by block columns: diagonal block Cholesky, triangular scaling of the blocks below, then
@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +43,10 @@ class BlockCholesky {
   // Blocks are column-major with `rows` of the later one (in elimination order) as leading dimension.
   double* data() { return values_.data(); }
 
-  // False if a pivot is not positive: H is not positive definite (to rounding).
+  // Asked before every column; factorize() gives up when it answers true. May be null; must outlive its use.
+  void set_interrupt(const std::function<bool()>* interrupt) { interrupt_ = interrupt; }
+
+  // False if a pivot is not positive: H is not positive definite (to rounding), or if interrupted.
   bool factorize();
   // x <- H^-1 x.
   void solve_in_place(Eigen::Ref<Vector> x) const;
@@ -69,6 +73,7 @@ class BlockCholesky {
   mutable std::vector<double> work_;  // permuted right-hand side
   Index uniform_ = 0;                 // common block size, 0 if mixed
   double flops_ = 0.0;
+  const std::function<bool()>* interrupt_ = nullptr;
 };
 
 }  // namespace tribo

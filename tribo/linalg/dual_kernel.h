@@ -1,14 +1,14 @@
 // Dual kernel: solves (W + D) x = r for W = J A^-1 J^T (or an explicit W, of which the symmetric part is
 // used) and D > 0 diagonal. Two ways, chosen by size:
 //
-//   through_dofs   (W + D)^-1 = D^-1 - D^-1 J (A + J^T D^-1 J)^-1 J^T D^-1, served by the primal kernel; when
-//   there are
+//   through_dofs   (W + D)^-1 = D^-1 - D^-1 J (A + J^T D^-1 J)^-1 J^T D^-1, served by the primal kernel;
 //                  fewer degrees of freedom than rows (bolt: 6 against 360). Loses digits as W / D grows.
 //   through_rows   block Cholesky of W + D itself; explicit W, or more degrees of freedom than rows.
 //
 // Symbolic parts are kept while the structure is unchanged; factorising again allocates nothing.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "tribo/linalg/block_cholesky.h"
@@ -31,6 +31,11 @@ class DualKernel {
   };
 
   void prepare(const Operator& op, Route route = Route::automatic);
+  // See BlockCholesky.
+  void set_interrupt(const std::function<bool()>* interrupt) {
+    primal_.set_interrupt(interrupt);
+    rows_.set_interrupt(interrupt);
+  }
   Route route() const { return route_; }
 
   // Factorises W + diag(d), d [rows] > 0. False if not positive definite to rounding.

@@ -7,6 +7,7 @@
 // dofs^2.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,9 @@ class PrimalKernel {
   // Prepares for this structure; does nothing when it is the one already prepared. Returns true if it had to
   // work.
   bool analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian);
+
+  // See BlockCholesky.
+  void set_interrupt(const std::function<bool()>* interrupt) { cholesky_.set_interrupt(interrupt); }
 
   // H = A + J^T diag(weights) J, weights [rows] >= 0. False if H is not positive definite to rounding.
   bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, const Vector& weights);

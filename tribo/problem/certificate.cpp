@@ -1,9 +1,12 @@
 #include "tribo/problem/certificate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "tribo/math/cone.h"
+#include "tribo/problem/errors.h"
 
 namespace tribo {
 namespace {
@@ -120,7 +123,8 @@ void judge_contact(const ContactProblem& problem, Index i, const Local& local, L
   }
 }
 
-void judge_scalar(const ContactProblem& problem, Index i, const Local& local, Certificate& out) {
+void judge_scalar(const ContactProblem& problem, Index i, const Local& local, double reference,
+                  Certificate& out) {
   const double lambda = local.lambda[0];
   const double w = local.w[0];
   raise(out.cone_primal, std::abs(lambda - project_scalar(problem, i, lambda)), i);
@@ -135,8 +139,9 @@ void judge_scalar(const ContactProblem& problem, Index i, const Local& local, Ce
       raise(out.penetration_velocity, std::abs(w), i);
       break;
     default: {
-      const double room = w > 0.0 ? lambda - problem.lower(i) : problem.upper(i) - lambda;
-      raise(out.complementarity, std::abs(w) * std::min(std::abs(room), std::abs(lambda) + 1.0), i);
+      // Where w pushes towards an absent bound, the largest impulse around stands in for the distance to it.
+      const double room = std::abs(w > 0.0 ? lambda - problem.lower(i) : problem.upper(i) - lambda);
+      raise(out.complementarity, std::abs(w) * (std::isfinite(room) ? room : reference), i);
       break;
     }
   }
@@ -196,7 +201,6 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
                         Measure measure) {
   double largest = 0.0;
   double squared = 0.0;
-  double w_squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, velocity);
     if (measure == Measure::scaled) {
@@ -204,13 +208,12 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
       if (is_worse(e, largest)) largest = e;
     } else {
       squared += natural_map(problem, i, local.lambda, local.w, 1.0, law).squaredNorm();
-      w_squared += local.w.squaredNorm();
     }
   }
   if (measure == Measure::scaled) return ratio(largest, reference_impulse(problem, impulse));
   const double q = problem.free_velocity().norm();
   if (measure == Measure::fclib) return ratio(std::sqrt(squared), q);
-  return ratio(std::sqrt(squared), std::max({q, impulse.norm(), std::sqrt(w_squared)}));
+  return ratio(std::sqrt(squared), std::max({q, impulse.norm(), velocity.norm()}));
 }
 
 // ||A v - b - J^T lambda|| relative to its largest term, all in the A^-1 norm (Castro 32).
@@ -236,7 +239,6 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
       problem.row_count() > 0 ? problem.free_velocity().lpNorm<Eigen::Infinity>() : 0.0;
   double largest = 0.0;
   double squared = 0.0;
-  double w_squared = 0.0;
   double strict_squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, u);
@@ -247,21 +249,21 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
     }
     const Vec3 unscaled = natural_map(problem, i, local.lambda, local.w, 1.0, law);
     squared += unscaled.squaredNorm();
-    w_squared += local.w.squaredNorm();
     if (problem.kind(i) == ConstraintKind::contact) {
       strict_squared +=
           (local.lambda - project_strict(local.lambda - local.w, problem.friction(i))).squaredNorm();
       judge_contact(problem, i, local, law, reference, velocity_reference, out);
     } else {
       strict_squared += unscaled.squaredNorm();
-      judge_scalar(problem, i, local, out);
+      judge_scalar(problem, i, local, reference, out);
     }
   }
   out.error.value = ratio(largest, reference);
   const double q = problem.free_velocity().norm();
   out.fclib_error = ratio(std::sqrt(squared), q);
-  out.siconos_error = ratio(std::sqrt(squared), std::max({q, impulse.norm(), std::sqrt(w_squared)}));
-  out.lee_residual = std::sqrt(strict_squared) / std::max<Index>(1, problem.constraint_count());
+  out.siconos_error = ratio(std::sqrt(squared), std::max({q, impulse.norm(), u.norm()}));
+  const Index divisor = problem.contact_count() > 0 ? problem.contact_count() : problem.constraint_count();
+  out.lee_residual = std::sqrt(strict_squared) / std::max<Index>(1, divisor);
   // In Delassus form the generalised velocity is a by-product of the lift, not part of the problem.
   if (!problem.has_delassus()) out.momentum = momentum_residual(problem, impulse, v);
   return out;
@@ -274,6 +276,15 @@ Certificate Certifier::complete(const ContactProblem& problem, Solution& solutio
 }
 
 Certificate certify(const ContactProblem& problem, const Solution& solution, Law law) {
+  const auto require = [](Eigen::Index size, Index expected, const char* field, const char* unit) {
+    if (size == expected) return;
+    throw InvalidInput(
+        fmt::format("{} of the solution has {} entries: the problem has {} {}", field, size, expected, unit));
+  };
+  require(solution.impulse.size(), problem.row_count(), "impulse", "rows");
+  if (solution.generalized_velocity.size() != 0) {
+    require(solution.generalized_velocity.size(), problem.dof_count(), "generalized_velocity", "dofs");
+  }
   Vector u;
   Vector v;
   problem.velocity_of(solution.impulse, v, u);

@@ -273,6 +273,9 @@ Index ContactProblemBuilder::add_box(double lower, double upper, std::span<const
 void ContactProblemBuilder::set_delassus(BlockMatrix delassus) { problem_.delassus_ = std::move(delassus); }
 
 ContactProblem ContactProblemBuilder::build() {
+  if (static_cast<Index>(bias_.size()) != problem_.row_count()) {
+    throw InvalidInput("a constraint was refused halfway: start again with a new builder");
+  }
   ContactProblem problem = std::move(problem_);
   problem_ = ContactProblem();
   problem.momentum_ = Eigen::Map<const Vector>(momentum_.data(), static_cast<Eigen::Index>(momentum_.size()));

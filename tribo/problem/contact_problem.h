@@ -4,10 +4,11 @@
 //   u   = J v + e                 constraint velocity
 //   (u + R lambda, lambda) in S   S the product of the constraints' sets, R >= 0 diagonal compliance
 //
-// | set        | rows         | meaning | | contact    | 3 (t1,t2,n)  | K_mu contains lambda, orthogonal to w
-// + Gamma(w) in K_mu*, w = u + R lambda          | | unilateral | 1            | 0 <= lambda, orthogonal to w
-// >= 0                                                    | | bilateral  | 1            | w = 0 | | box | 1
-// | lambda in [lower, upper], -w in its normal cone                                      |
+// | set        | rows        | condition, with w = u + R lambda                               |
+// | contact    | 3 (t1,t2,n) | lambda in K_mu, w + Gamma(w) in K_mu*, orthogonal to each other |
+// | unilateral | 1           | lambda >= 0, w >= 0, lambda w = 0                               |
+// | bilateral  | 1           | w = 0                                                           |
+// | box        | 1           | lambda in [lower, upper], -w in its normal cone                 |
 //
 // Units: A in kg (kg m^2), b in N s, J v and e in m/s, lambda in N s, R in m/(N s) = velocity per impulse.
 //
@@ -17,9 +18,9 @@
 //
 // Example: one 2 kg ball falling on the ground at 1 m/s with tangential speed 0.5 m/s.
 //   ContactProblemBuilder builder;
-//   Index ball = builder.add_tree(2.0 * Mat3::Identity(), Vec3(1.0, 0.0, -2.0));   // mass, momentum b = m
-//   v_free builder.add_contact(0.4, {{ball, Mat3::Identity()}});                           // friction,
-//   Jacobian pieces ContactProblem problem = builder.build();
+//   Index ball = builder.add_tree(2.0 * Mat3::Identity(), Vec3(1.0, 0.0, -2.0));  // mass, b = m v_free
+//   builder.add_contact(0.4, {{ball, Mat3::Identity()}});                          // friction, Jacobian
+//   ContactProblem problem = builder.build();
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct ConstraintSpec {
 
 // `constraints[g]` describes group g of `delassus` (3 rows for a contact, 1 otherwise), `q` is the free
 // velocity. One tree of rank-many degrees of freedom per connected component of W. Throws InvalidInput if
-// W_sym is indefinite beyond rounding (relative -1e-6), naming the constraint.
+// W_sym is indefinite beyond rounding (relative -1e-6), naming the first constraint of its component.
 ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<ConstraintSpec>& constraints);
 
 }  // namespace tribo

@@ -1,7 +1,7 @@
 // Impulses carried from one problem to the next by the persistent keys of its constraints.
 //
 //   WarmStart warm;
-//   warm.store(problem, solution);             // after a step
+//   warm.store(problem, solution.impulse);             // after a step
 //   warm.impulse_for(next_problem, impulse);   // before the next: zero where a constraint is new
 #pragma once
 

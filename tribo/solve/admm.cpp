@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "tribo/linalg/dual_kernel.h"
 #include "tribo/math/anderson.h"
@@ -69,6 +70,10 @@ class Admm final : public Solver {
     double estimate = 0.0;                        // of the scaled natural map
   };
 
+  Status run(const ContactProblem& problem, Monitor& monitor, Law law);
+  static Status give_up(Monitor& monitor, Index iteration) {
+    return monitor.out_of_time(iteration) ? Status::time_limit : Status::stalled;
+  }
   void prepare(const ContactProblem& problem);
   bool factorize(const ContactProblem& problem, Monitor& monitor);
   void split(const ContactProblem& problem, Law law);
@@ -332,16 +337,26 @@ void Admm::restart(const ContactProblem& problem, const Vector& start, Law law) 
 
 Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
+  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
+  if (std::isfinite(monitor.settings().time_limit)) kernel_.set_interrupt(&interrupt);
+  const Status status = run(problem, monitor, law);
+  kernel_.set_interrupt(nullptr);
+  return status;
+}
+
+Status Admm::run(const ContactProblem& problem, Monitor& monitor, Law law) {
   prepare(problem);
   if (rule_ == PenaltyRule::spectral) estimate_spectrum(problem);
-  if (!factorize(problem, monitor)) return Status::stalled;
+  if (!factorize(problem, monitor)) return give_up(monitor, 0);
   restart(problem, monitor.start(), law);
   Index best_iteration = 0;
   double best = monitor.best_error();
   for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
     solve_dynamics(problem);
     const Residuals residuals = advance(problem, law);
-    if (!std::isfinite(residuals.estimate)) return Status::no_solution_suspected;
+    // Sums carry a NaN along, maxima do not.
+    if (!std::isfinite(residuals.primal + residuals.dual)) return Status::no_solution_suspected;
+    if (monitor.out_of_time(k)) return Status::time_limit;
     if (must_check(k, residuals, monitor) || k == monitor.settings().max_iterations) {
       impulse_ = y_.cwiseQuotient(root_);
       if (monitor.check(k, impulse_, rho_)) return Status::converged;
@@ -356,14 +371,14 @@ Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
         return Status::no_solution_suspected;
     }
     if (next_stage(residuals)) {
-      if (!factorize(problem, monitor)) return Status::stalled;
+      if (!factorize(problem, monitor)) return give_up(monitor, k);
       if (resuming()) {
         resume(problem, monitor.best(), law);
       } else {
         restart(problem, monitor.start(), law);
       }
     } else if (stage_ < 0 && update_penalty(residuals)) {
-      if (!factorize(problem, monitor)) return Status::stalled;
+      if (!factorize(problem, monitor)) return give_up(monitor, k);
       x_ = y_.array() - z_.array() / (rho_ * penalty_weight_.array());
       anderson_.clear();
     }

@@ -1,5 +1,6 @@
 #include "tribo/solve/monitor.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tribo {
@@ -69,7 +70,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
 }
 
 bool Monitor::out_of_time(Index iteration) {
-  last_iteration_ = iteration;
+  last_iteration_ = std::max(last_iteration_, iteration);
   if (std::isfinite(settings_.time_limit) && seconds() > settings_.time_limit) stop(Status::time_limit);
   return stopped_;
 }
