@@ -165,5 +165,21 @@ TEST(BlockCholesky, Empty) {
   EXPECT_EQ(cholesky.size(), 0);
 }
 
+TEST(BlockCholesky, CanBeInterrupted) {
+  test::Random random(6);
+  const Pattern pattern = random_edges(random, 12, 20);
+  const Sample sample(random, std::vector<Index>(12, 6), pattern);
+  BlockCholesky cholesky;
+  cholesky.analyze(std::vector<Index>(12, 6), pattern);
+  int columns = 0;
+  const std::function<bool()> after_five = [&columns] { return ++columns > 5; };
+  cholesky.set_interrupt(&after_five);
+  sample.fill(cholesky);
+  EXPECT_FALSE(cholesky.factorize());
+  EXPECT_EQ(columns, 6);
+  cholesky.set_interrupt(nullptr);
+  expect_solves(sample, cholesky, random);
+}
+
 }  // namespace
 }  // namespace tribo

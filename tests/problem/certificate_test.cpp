@@ -9,6 +9,7 @@
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/math/cone.h"
+#include "tribo/problem/errors.h"
 
 namespace tribo {
 namespace {
@@ -300,6 +301,19 @@ TEST(Certificate, NothingToCertify) {
   EXPECT_EQ(c.error.value, 0.0);
   EXPECT_EQ(c.fclib_error, 0.0);
   EXPECT_TRUE(c.is_finite());
+}
+
+TEST(Certificate, RefusesVectorsOfTheWrongSize) {
+  ContactProblemBuilder builder;
+  const Index body = builder.add_tree(Mat3::Identity(), Vec3(0, 0, -1));
+  builder.add_contact(0.5, {{body, Mat3::Identity()}});
+  const ContactProblem problem = builder.build();
+  Solution solution;
+  EXPECT_THROW(certify(problem, solution), InvalidInput);
+  solution.impulse = Vec3::Zero();
+  EXPECT_NO_THROW(certify(problem, solution));
+  solution.generalized_velocity = Vector::Zero(2);
+  EXPECT_THROW(certify(problem, solution), InvalidInput);
 }
 
 }  // namespace

@@ -261,5 +261,13 @@ TEST(ContactProblem, EqualityLooksAtEverything) {
   EXPECT_FALSE(test::lifted_problem(1, 0.1) == test::lifted_problem(1, 0.2));
 }
 
+TEST(ContactProblem, BuilderDoesNotGoOnAfterARefusal) {
+  ContactProblemBuilder builder;
+  const Index body = builder.add_tree(Mat3::Identity(), Vec3::Zero());
+  EXPECT_THROW(builder.add_contact(-1.0, {{body, Mat3::Identity()}}), InvalidInput);
+  builder.add_contact(0.5, {{body, Mat3::Identity()}});
+  EXPECT_THROW(builder.build(), InvalidInput);
+}
+
 }  // namespace
 }  // namespace tribo
