@@ -108,7 +108,12 @@ Hdf5Image::Hdf5Image(std::string bytes) : image_(std::move(bytes)) {
   if (version == 1) superblock.skip(4);
   base_ = superblock.number(address_size_);
   if (base_ > start) damaged("its base address is wrong");
-  superblock.skip(2 * address_size_);
+  superblock.skip(address_size_);
+  const std::uint64_t end = superblock.number(address_size_);  // of the file when it was closed
+  if (end != undefined_address() && end > base_ && end - base_ > image_.size() - start) {
+    throw InvalidInput(fmt::format("the file is cut short: it should have {} bytes and has {}",
+                                   end - base_ + start, image_.size()));
+  }
   if (version < 2) superblock.skip(2 * address_size_);  // driver information, name of the root
   root_ = superblock.number(address_size_);
 }
