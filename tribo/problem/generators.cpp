@@ -51,17 +51,20 @@ constexpr std::array<GeneratorInfo, 8> kCatalogue{{
      "+-0.5 m/s; "
      "friction 0.5, time step 1 ms"},
     {"pile",
-     "N spheres dropped at random into an open box, 3 to 4 contacts each; mass ratio from the first to the "
+     "N spheres dropped at random into an open box, about 3 contacts per sphere; mass ratio from the first "
+     "to the "
      "last "
      "dropped; slide: random horizontal velocities and spins; friction 0.5, time step 1 ms"},
     {"bolt",
      "one nut on a fixed bolt, 120 contacts with helically scattered normals, a random wrench; number of "
      "bodies and "
-     "mass ratio do not apply; slide: it screws; friction 0.2, time step 1/240 s"},
+     "mass ratio do not apply; slide: it screws; friction 0.2, time step 1/240 s",
+     false},
     {"dishes",
      "four dishes of 0.1, 0.1, 0.1 and 5 kg, 30 contacts per ring-shaped interface, random wrenches; number "
      "of bodies "
-     "and mass ratio do not apply; slide: alternate dishes at +-0.5 m/s; friction 0.3, time step 1/240 s"},
+     "and mass ratio do not apply; slide: alternate dishes at +-0.5 m/s; friction 0.3, time step 1/240 s",
+     false},
     {"arm",
      "a serial arm of N revolute joints (one dense tree, at most 1000) with contacts, joint limits and dry "
      "joint "
@@ -94,7 +97,7 @@ const Kind& find_kind(std::string_view name) {
 GeneratorSettings resolve(const GeneratorSettings& settings, std::string_view name, const Kind& kind) {
   if (settings.bodies < 1 || settings.bodies > kind.most_bodies) {
     throw InvalidInput(
-        fmt::format("bodies is {}: a {} takes 1 to {}", settings.bodies, name, kind.most_bodies));
+        fmt::format("bodies is {}: '{}' takes 1 to {}", settings.bodies, name, kind.most_bodies));
   }
   if (!(settings.mass_ratio >= 1.0 / kLargestRatio && settings.mass_ratio <= kLargestRatio)) {
     throw InvalidInput(fmt::format("mass_ratio is {}: it must be positive, between {:g} and {:g}",

@@ -23,6 +23,8 @@ struct GeneratorSettings {
 struct GeneratorInfo {
   std::string_view name;
   std::string_view summary;
+  bool sized =
+      true;  // false: the scene has its own bodies; GeneratorSettings::bodies and mass_ratio are idle
 };
 
 std::span<const GeneratorInfo> generator_catalogue();
