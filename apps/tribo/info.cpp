@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "apps/tribo/commands.h"
 #include "apps/tribo/json_output.h"
 #include "apps/tribo/text_table.h"
+#include "tribo/problem/certificate.h"
 #include "tribo/problem/errors.h"
 
 namespace tribo::cli {
@@ -38,8 +40,16 @@ struct Summary {
   Range scale;       // w_i, m/s per N s
   Range compliance;  // R, m/(N s)
   double asymmetry = 0.0;
-  std::optional<double> guess_error, guess_siconos_error;
+  std::optional<Certificate> guess, solution;
 };
+
+std::optional<Certificate> certify_stored(const ContactProblem& problem,
+                                          const std::optional<Vector>& impulse) {
+  if (!impulse) return std::nullopt;
+  Solution stored;
+  stored.impulse = *impulse;
+  return certify(problem, stored);
+}
 
 // Trees that share a constraint are in one island: union-find with path halving.
 void count_islands(const ContactProblem& problem, Summary& summary) {
@@ -83,13 +93,8 @@ Summary summarize(const LoadedProblem& loaded) {
   for (const double r : problem.compliance()) summary.compliance.add(r);
   if (problem.has_delassus()) summary.asymmetry = problem.delassus().asymmetry();
   count_islands(problem, summary);
-  if (loaded.guess) {
-    Solution guess;
-    guess.impulse = *loaded.guess;
-    const Certificate certificate = certify(problem, guess);
-    summary.guess_error = certificate.error.value;
-    summary.guess_siconos_error = certificate.siconos_error;
-  }
+  summary.guess = certify_stored(problem, loaded.guess);
+  summary.solution = certify_stored(problem, loaded.solution);
   return summary;
 }
 
@@ -120,8 +125,12 @@ Json to_json(const std::string& file, const LoadedProblem& loaded, const Summary
   json["mass_ratio"] = problem.has_delassus() ? Json(nullptr) : Json(s.tree_mass.ratio());
   json["scale"] = to_json(s.scale);
   json["compliance"] = to_json(s.compliance);
-  json["guess_error"] = s.guess_error ? Json(*s.guess_error) : Json(nullptr);
-  json["guess_siconos_error"] = s.guess_siconos_error ? Json(*s.guess_siconos_error) : Json(nullptr);
+  const auto add_errors = [&](const std::string& name, const std::optional<Certificate>& certificate) {
+    json[name + "_error"] = certificate ? Json(certificate->error.value) : Json(nullptr);
+    json[name + "_siconos_error"] = certificate ? Json(certificate->siconos_error) : Json(nullptr);
+  };
+  add_errors("guess", s.guess);
+  add_errors("solution", s.solution);
   return json;
 }
 
@@ -132,6 +141,12 @@ std::string to_text(const Range& range, const char* unit) {
                          : fmt::format("{:.4g} to {:.4g}", range.lowest, range.highest);
   if (*unit != '\0') text += fmt::format(" {}", unit);
   return text;
+}
+
+std::string to_text(const std::optional<Certificate>& certificate) {
+  if (!certificate) return "none";
+  return fmt::format("error {}, siconos error {}", format_error(certificate->error.value),
+                     format_error(certificate->siconos_error));
 }
 
 std::string constraint_text(const Summary& s) {
@@ -155,7 +170,7 @@ std::string to_text(const std::string& file, const LoadedProblem& loaded, const 
   table.add_row(
       {"constraints", fmt::format("{} ({})", constraint_text(s), counted(problem.row_count(), "row"))});
   if (problem.has_delassus()) {
-    table.add_row({"form", fmt::format("W and q, lifted to {} (the rank of W); asymmetry of W {}",
+    table.add_row({"form", fmt::format("W and q, lifted to {} (the numerical rank of W); asymmetry of W {}",
                                        counted(problem.dof_count(), "dof"), format_error(s.asymmetry))});
   } else {
     table.add_row({"trees", fmt::format("{} with {} dofs each, {} in all", problem.tree_count(),
@@ -171,10 +186,8 @@ std::string to_text(const std::string& file, const LoadedProblem& loaded, const 
   table.add_row(
       {"scale w", fmt::format("{}, spread {:.3g}", to_text(s.scale, "m/s per N s"), s.scale.ratio())});
   table.add_row({"compliance", problem.is_rigid() ? "none: rigid" : to_text(s.compliance, "m/(N s)")});
-  table.add_row({"guess", s.guess_error
-                              ? fmt::format("error {}, siconos error {}", format_error(*s.guess_error),
-                                            format_error(*s.guess_siconos_error))
-                              : std::string("none")});
+  table.add_row({"guess", to_text(s.guess)});
+  table.add_row({"solution", to_text(s.solution)});
   return fmt::format("{}\n{}", file, table.str("  "));
 }
 
@@ -203,14 +216,15 @@ struct InfoCommand {
 }  // namespace
 
 void add_info_command(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("info", "Describe problem files: sizes, islands, friction, scaling, guess");
+  CLI::App* command = app.add_subcommand(
+      "info", "Describe problem files: sizes, islands, friction, scaling, guess, solution");
   const auto state = std::make_shared<InfoCommand>();
   command->add_option("FILE", state->files, "Problem files: FCLIB .hdf5 or Siconos .dat")
       ->type_name("")
       ->required();
   command->add_flag("--json", state->json, "Print one JSON object per file, one per line");
   command->footer(
+      "Of problems given by W, as FCLIB local, dofs is the numerical rank of W.\n"
       "Example:\n"
       "  tribo make pile --bodies 50 --seed 3 -o pile.hdf5\n"
       "  tribo info pile.hdf5");

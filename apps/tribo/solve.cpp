@@ -16,7 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOwnGuess = "guess";  // --warm-start: the guess inside each file
+constexpr const char* kOwnGuess = "guess";  // --warm-start: what is inside each file
+
+// Where to start from, of all that a file holds: nothing is closer than a solution.
+const std::optional<Vector>& best_start(const LoadedProblem& loaded) {
+  return loaded.solution ? loaded.solution : loaded.guess;
+}
 
 struct SolveCommand {
   std::vector<std::string> files;
@@ -113,18 +118,19 @@ std::optional<Vector> SolveCommand::initial_impulse(const LoadedProblem& loaded,
                                                     const FileOrder& order) const {
   if (warm_start.empty()) return std::nullopt;
   if (warm_start == kOwnGuess) {
-    if (!loaded.guess) throw InvalidInput("--warm-start guess: the file holds no guess and no solution");
-    return loaded.guess;
+    if (!best_start(loaded))
+      throw InvalidInput("--warm-start guess: the file holds no guess and no solution");
+    return best_start(loaded);
   }
   if (fs::path(warm_start).extension() == ".json") return read_impulse(warm_start, order);
-  std::optional<Vector> guess = load_problem(warm_start).guess;
-  if (!guess)
+  const std::optional<Vector> start = best_start(load_problem(warm_start));
+  if (!start)
     throw InvalidInput(fmt::format("--warm-start {}: it holds no guess and no solution", warm_start));
-  if (guess->size() != loaded.problem.row_count()) {
+  if (start->size() != loaded.problem.row_count()) {
     throw InvalidInput(fmt::format("--warm-start {}: its problem has {} rows, this one {}", warm_start,
-                                   guess->size(), loaded.problem.row_count()));
+                                   start->size(), loaded.problem.row_count()));
   }
-  return guess;
+  return start;
 }
 
 ExitCode SolveCommand::solve_file(const std::string& file, Solver& solver_object,
@@ -185,8 +191,8 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
   command
       ->add_option(
           "--warm-start", state->warm_start,
-          "Start from the impulses of a solution .json or of a problem file with a guess; the word 'guess' "
-          "takes the one inside each FILE (default: start from zero)")
+          "Start from the impulses of a solution .json or of a problem file, its solution if it has one and "
+          "its guess otherwise; the word 'guess' takes those inside each FILE (default: start from zero)")
       ->type_name("FILE");
   command->add_option("--history", state->history, "Write iteration,seconds,error,penalty of every check")
       ->type_name("FILE.csv");
@@ -203,6 +209,7 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
   command->footer(
       "Exit code: 0 all converged, 3 some not, 2 some file or argument invalid (the other files are "
       "solved).\n"
+      "Of problems given by W, as FCLIB local, the dofs in the report are the numerical rank of W.\n"
       "Example:\n"
       "  tribo make tower --bodies 10 --slide -o tower.hdf5\n"
       "  tribo solve tower.hdf5 --solver admm --tol 1e-8 --solution tower.json");

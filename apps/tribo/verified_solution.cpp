@@ -2,17 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "apps/tribo/support.h"
+#include "tribo/problem/certificate.h"
 #include "tribo/problem/errors.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::cli {
 
 std::string VerifiedSolution::note() const {
-  if (is_good()) return fmt::format("solution by {}, certified error {}", solver, format_error(error));
+  if (is_good) {
+    std::string text = fmt::format("solution by {}, certified error {}", solver, format_error(error));
+    if (!converged) text += fmt::format(" (tolerance {} not reached)", tolerance);
+    return text;
+  }
   return fmt::format("no solution stored (best error {} by {})", format_error(error), solver);
+}
+
+bool is_verified(const ContactProblem& problem, const Solution& solution, double error, double limit) {
+  return error <= limit && !looks_infeasible(problem, solution.impulse, solution.velocity, Law::exact);
 }
 
 VerifiedSolution find_verified_solution(const ContactProblem& problem, double tolerance, double time_limit) {
@@ -29,10 +40,14 @@ VerifiedSolution find_verified_solution(const ContactProblem& problem, double to
     Solution solution;
     const std::unique_ptr<Solver> solver = make_solver(name);
     const Report report = solver->solve(problem, settings, solution);
-    if (report.certificate.error.value < best.error) {
-      best = {std::move(solution), name, report.certificate.error.value};
+    const double error = report.certificate.error.value;
+    const bool converged = report.status == Status::converged;
+    const bool good = converged || is_verified(problem, solution, error, std::max(tolerance, kVerifiedError));
+    // A small error does not make up for contradictory constraints.
+    if (std::pair(!good, error) < std::pair(!best.is_good, best.error)) {
+      best = {std::move(solution), name, error, tolerance, converged, good};
     }
-    if (report.status == Status::converged) break;
+    if (converged) break;
   }
   return best;
 }

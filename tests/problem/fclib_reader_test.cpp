@@ -225,19 +225,23 @@ TEST_F(FclibReader, PlanarProblems) {
   EXPECT_EQ(loaded.guess.value(), Vec3(6, 0, 5));
 }
 
-TEST_F(FclibReader, ZeroSolutionsAreNoGuess) {
+TEST_F(FclibReader, GuessesAndSolutionsAreKeptApartAndUnfilledSolutionsIgnored) {
   const auto with = [&](const std::vector<double>& guess, const std::vector<double>& solution) {
     return read([&](Hdf5Maker& maker) {
-             local(maker);
-             if (!guess.empty()) maker.group("/guesses").group("/guesses/1").reals("/guesses/1/r", guess);
-             if (!solution.empty()) maker.group("/solution").reals("/solution/r", solution);
-           })
-        .guess;
+      local(maker);
+      if (!guess.empty()) maker.group("/guesses").group("/guesses/1").reals("/guesses/1/r", guess);
+      if (!solution.empty()) maker.group("/solution").reals("/solution/r", solution);
+    });
   };
-  EXPECT_FALSE(with({}, {0, 0, 0}).has_value());
-  EXPECT_EQ(with({}, {1, 2, 3}).value(), Vec3(2, 3, 1));
-  EXPECT_EQ(with({4, 5, 6}, {1, 2, 3}).value(), Vec3(5, 6, 4));
-  EXPECT_EQ(with({0, 0, 0}, {1, 2, 3}).value(), Vec3(2, 3, 1));
+  const LoadedProblem unfilled = with({}, {0, 0, 0});
+  EXPECT_FALSE(unfilled.guess.has_value());
+  EXPECT_FALSE(unfilled.solution.has_value());
+  const LoadedProblem solved = with({}, {1, 2, 3});
+  EXPECT_FALSE(solved.guess.has_value());
+  EXPECT_EQ(solved.solution.value(), Vec3(2, 3, 1));
+  const LoadedProblem both = with({4, 5, 6}, {1, 2, 3});
+  EXPECT_EQ(both.guess.value(), Vec3(5, 6, 4));
+  EXPECT_EQ(both.solution.value(), Vec3(2, 3, 1));
 }
 
 TEST_F(FclibReader, TextsOfAnyEncoding) {
@@ -267,7 +271,7 @@ TEST_F(FclibReader, OtherNumberFormatsAndUnwrittenData) {
   });
   EXPECT_EQ(loaded.problem.delassus().to_dense()(2, 2), 10);
   EXPECT_EQ(loaded.problem.delassus().to_dense()(0, 2), 3);
-  EXPECT_FALSE(loaded.guess.has_value());
+  EXPECT_FALSE(loaded.solution.has_value());
 }
 
 TEST_F(FclibReader, ErrorsNameTheFileAndTheDataset) {

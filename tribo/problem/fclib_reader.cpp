@@ -297,13 +297,12 @@ std::optional<Vector> read_impulse(const Hdf5Reader& file, const std::string& gr
   return impulse;
 }
 
-// A guess or a solution of all zeros says nothing (many published files have one).
-std::optional<Vector> read_guess(const Hdf5Reader& file, const RowMap& map) {
-  const auto is_useful = [](const std::optional<Vector>& x) { return x && (x->array() != 0.0).any(); };
-  std::optional<Vector> guess = read_impulse(file, "/guesses/1", "/tribo/extra/guess", map);
-  if (is_useful(guess)) return guess;
+// Many published files have a solution that was never filled in: zeros say nothing without a certificate.
+std::optional<Vector> read_solution(const Hdf5Reader& file, const RowMap& map) {
   std::optional<Vector> solution = read_impulse(file, "/solution", "/tribo/extra/solution", map);
-  return is_useful(solution) ? solution : guess;
+  const bool is_filled =
+      solution && ((solution->array() != 0.0).any() || file.has("/tribo/solution_certificate"));
+  return is_filled ? solution : std::nullopt;
 }
 
 }  // namespace
@@ -315,7 +314,8 @@ LoadedProblem read_fclib(const std::filesystem::path& path) {
   Layout layout;
   ContactProblem problem = local ? read_local(file, group, layout) : read_global(file, group, layout);
   LoadedProblem loaded{std::move(problem)};
-  loaded.guess = read_guess(file, layout.map);
+  loaded.guess = read_impulse(file, "/guesses/1", "/tribo/extra/guess", layout.map);
+  loaded.solution = read_solution(file, layout.map);
   loaded.format = fmt::format("FCLIB {}, {}", local ? "local" : "global",
                               to_string(storage_of(file, group + (local ? "/W" : "/M"))));
   loaded.space_dimension = layout.dimension;

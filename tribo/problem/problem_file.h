@@ -15,8 +15,9 @@ namespace tribo {
 
 struct LoadedProblem {
   ContactProblem problem;
-  // [rows] impulses for warm starts: the file's first guess, or its solution if the guess is missing or zero.
-  std::optional<Vector> guess = std::nullopt;
+  std::optional<Vector> guess = std::nullopt;  // [rows] impulses: the file's first guess
+  // [rows] impulses. None where the file holds zeros without a certificate: a place that was never filled.
+  std::optional<Vector> solution = std::nullopt;
   std::string format = {};    // e.g. "FCLIB global, triplet", "Siconos local, sparse block"
   Index space_dimension = 3;  // 2: planar contacts, embedded in three dimensions with an idle second tangent
   std::string title = {};     // from the file's info, UTF-8, possibly empty
