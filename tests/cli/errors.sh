@@ -56,6 +56,7 @@ for file in half.hdf5 start.hdf5 empty.hdf5 zeros.hdf5 damaged.dat empty.dat not
   expect_error "$file" convert "$file" x.hdf5
 done
 [ -e x.hdf5 ] && fail "a failed conversion left a file"
+expect_error "half.hdf5: the file is cut short" info half.hdf5
 
 # A bad file among good ones: the others are solved, the exit code tells.
 expect 2 solve half.hdf5 good.hdf5 --json
@@ -75,6 +76,13 @@ expect_error "overwrite" solve good.hdf5 --solution good.hdf5
 expect_error "same file" solve good.hdf5 --solution x --history ./x
 expect_error ".hdf5" convert good.hdf5 x.dat
 expect_error "nowhere" convert good.hdf5 nowhere/x.hdf5
+ln -s good.hdf5 link.hdf5
+cp good.hdf5 before.hdf5
+for same in good.hdf5 ./good.hdf5 folder/../good.hdf5 "$PWD/good.hdf5" link.hdf5; do
+  expect_error "same file" convert good.hdf5 "$same"
+done
+expect_error "same file" convert link.hdf5 good.hdf5 --solve
+cmp -s good.hdf5 before.hdf5 || fail "a refused conversion changed the file"
 expect_error "nowhere" make tower --bodies 2 -o nowhere/x.hdf5
 expect_error ".hdf5" make tower --bodies 2 -o x.txt
 expect_error "nowhere" compare good.hdf5 --csv nowhere/x.csv
@@ -105,6 +113,10 @@ expect_error "mass" make tower --mass-ratio -2 -o x.hdf5
 expect_error "--mu" make tower --mu -0.3 -o x.hdf5
 expect_error "--dt" make tower --dt 0 -o x.hdf5
 expect_error "compliance" make tower --compliance -1 -o x.hdf5
+for seed in -1 18446744073709551616 1.5 ten 0x10 "+1" ""; do
+  expect_error "--seed" make tower --seed "$seed" -o x.hdf5
+done
+expect_error "'arm' takes 1 to 1000" make arm --bodies 1001 -o x.hdf5
 [ -e x.hdf5 ] && fail "a refused make left a file"
 expect_error "did you mean 'nsgs'" compare good.hdf5 --solvers admm,nsg
 expect_error "--solvers" compare good.hdf5 --solvers ,
