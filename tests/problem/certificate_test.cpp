@@ -155,8 +155,7 @@ TEST(Certificate, MomentumOfTheGivenVelocity) {
   const Vector inertia = twin.a * solution.generalized_velocity;
   const Vector reaction = twin.j.transpose() * solution.impulse;
   const auto norm = [&](const Vector& f) { return std::sqrt(f.dot(twin.a.llt().solve(f))); };
-  const double expected =
-      norm(inertia - twin.b - reaction) / std::max({norm(inertia), norm(twin.b), norm(reaction)});
+  const double expected = norm(inertia - twin.b - reaction) / std::max(norm(inertia), norm(twin.b));
   EXPECT_GT(expected, 1e-4);
   EXPECT_NEAR(after.momentum, expected, 1e-10 * expected);
   EXPECT_EQ(after.error.value, before.error.value);
@@ -201,18 +200,18 @@ TEST(Certificate, MeasuresFollowTheirFormulas) {
       const double reference = std::max(lambda.lpNorm<Eigen::Infinity>(), 1e-3 * natural);
       const double error = (lambda - scaled).lpNorm<Eigen::Infinity>() / reference;
       const double fclib = (lambda - plain).norm() / twin.q.norm();
-      const double siconos = (lambda - plain).norm() / std::max({twin.q.norm(), lambda.norm(), w.norm()});
+      const Vector u = twin.w * lambda + twin.q;
+      const double siconos = (lambda - plain).norm() / std::max({twin.q.norm(), lambda.norm(), u.norm()});
 
       const Certificate c = certify(problem, of(lambda), law);
       EXPECT_NEAR(c.error.value, error, 1e-10 * error);
       EXPECT_NEAR(c.fclib_error, fclib, 1e-10 * fclib);
       EXPECT_NEAR(c.siconos_error, siconos, 1e-10 * siconos);
-      EXPECT_NEAR(c.lee_residual, (lambda - strict).norm() / problem.constraint_count(), 1e-10);
+      EXPECT_NEAR(c.lee_residual, (lambda - strict).norm() / problem.contact_count(), 1e-10);
       EXPECT_EQ(value_of(c, Measure::scaled), c.error.value);
       EXPECT_EQ(value_of(c, Measure::fclib), c.fclib_error);
       EXPECT_EQ(value_of(c, Measure::siconos), c.siconos_error);
       // The stopping test is the same number.
-      const Vector u = twin.w * lambda + twin.q;
       for (const Measure measure : {Measure::scaled, Measure::fclib, Measure::siconos}) {
         const double value = value_of(c, measure);
         EXPECT_NEAR(Certifier::error(problem, lambda, u, law, measure), value, 1e-10 * value);

@@ -76,8 +76,12 @@ TEST(Admm, TowersAtRest) {
         const BlockJacobian& jacobian = problem.jacobian();
         if (jacobian.piece_end(i) - jacobian.piece_begin(i) == 1) carried += solution.impulse[3 * i + 2];
       }
-      for (Index t = 0; t < problem.tree_count(); ++t) weight -= problem.momentum()[6 * t + 2];
-      EXPECT_NEAR(carried, weight, 1e-5 * weight);
+      // Up to the momentum that the tolerance leaves in the (heavy) cubes.
+      for (Index t = 0; t < problem.tree_count(); ++t) {
+        weight -= problem.momentum()[6 * t + 2];
+        carried -= problem.mass().block(t)(2, 2) * solution.generalized_velocity[6 * t + 2];
+      }
+      EXPECT_NEAR(carried, weight, 1e-9 * weight);
     }
   }
 }

@@ -216,19 +216,18 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
   return ratio(std::sqrt(squared), std::max({q, impulse.norm(), velocity.norm()}));
 }
 
-// ||A v - b - J^T lambda|| relative to its largest term, all in the A^-1 norm (Castro 32).
+// ||A v - b - J^T lambda|| relative to A v or b, all in the A^-1 norm (Castro 32).
 double Certifier::momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v) {
   inertia_.resize(v.size());
   problem.mass().multiply(v, inertia_);
-  reaction_.setZero(v.size());
-  problem.jacobian().add_transpose_product(impulse, reaction_);
-  residual_ = inertia_ - problem.momentum() - reaction_;
-  const auto norm = [&](const Vector& f) {
-    scratch_ = f;
-    problem.mass_factor().solve_in_place(scratch_);
-    return std::sqrt(std::max(0.0, f.dot(scratch_)));
-  };
-  return ratio(norm(residual_), std::max({norm(inertia_), norm(problem.momentum()), norm(reaction_)}));
+  residual_ = problem.momentum();
+  problem.jacobian().add_transpose_product(impulse, residual_);
+  residual_ = inertia_ - residual_;
+  scratch_ = residual_;
+  problem.mass_factor().solve_in_place(scratch_);
+  // |A v|^2 = v . A v and |b|^2 = b . A^-1 b in this norm; J^T lambda is at most their sum.
+  const double reference = std::max(inertia_.dot(v), problem.free_energy());
+  return ratio(std::sqrt(std::max(0.0, residual_.dot(scratch_))), std::sqrt(std::max(0.0, reference)));
 }
 
 Certificate Certifier::judge(const ContactProblem& problem, const Vector& impulse, const Vector& u,
@@ -270,8 +269,8 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
 }
 
 Certificate Certifier::complete(const ContactProblem& problem, Solution& solution, Law law) {
-  problem.velocity_of(solution.impulse, scratch_, solution.velocity);
-  problem.generalized_velocity_of(solution.impulse, solution.generalized_velocity);
+  if (problem.has_delassus()) solution.generalized_velocity.resize(0);
+  problem.velocity_of(solution.impulse, solution.generalized_velocity, solution.velocity);
   return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law);
 }
 
@@ -288,7 +287,6 @@ Certificate certify(const ContactProblem& problem, const Solution& solution, Law
   Vector u;
   Vector v;
   problem.velocity_of(solution.impulse, v, u);
-  problem.generalized_velocity_of(solution.impulse, v);
   const bool given = solution.generalized_velocity.size() == v.size();
   return Certifier().judge(problem, solution.impulse, u, given ? solution.generalized_velocity : v, law);
 }

@@ -28,7 +28,7 @@ struct Certificate {
   double fclib_error = 0.0;    // ||lambda - P(lambda - hat w)||_2 / ||q||_2, Acary (131)
   double siconos_error = 0.0;  // the same divided by max(||q||, ||lambda||, ||u||)
   double lee_residual = 0.0;   // ||J v - z|| / contacts, Lee sec. VII, m/s (beta = 1, strict operator)
-  // ||A v - b - J^T lambda|| relative to its largest term, in the A^-1 norm, Castro (32). Of the generalised
+  // ||A v - b - J^T lambda|| relative to A v or b, in the A^-1 norm, Castro (32). Of the generalised
   // velocity given to certify(); in a Report that is A^-1 (b + J^T lambda), so the value shows how well A is
   // factorised. 0 for problems in Delassus form, which have no momentum of their own.
   double momentum = 0.0;
@@ -74,7 +74,7 @@ class Certifier {
                     Law law);
   double momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v);
 
-  Vector inertia_, reaction_, residual_, scratch_;
+  Vector inertia_, residual_, scratch_;
 };
 
 }  // namespace tribo

@@ -108,6 +108,7 @@ void ContactProblem::derive() {
   const Index count = constraint_count();
   Vector v = momentum_;
   mass_factor_.solve_in_place(v);
+  free_energy_ = momentum_.dot(v);
   free_velocity_.resize(row_count());
   jacobian_.multiply(v, free_velocity_);
   free_velocity_ += bias_;

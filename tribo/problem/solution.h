@@ -8,7 +8,7 @@ namespace tribo {
 struct Solution {
   Vector impulse;               // [rows]  lambda, N s (N m s for angular rows); contacts as (t1, t2, n)
   Vector velocity;              // [rows]  u = J v + e, m/s (rad/s)
-  Vector generalized_velocity;  // [dofs]  v = A^-1 (b + J^T lambda)
+  Vector generalized_velocity;  // [dofs]  v = A^-1 (b + J^T lambda); empty for problems in Delassus form
 };
 
 }  // namespace tribo

@@ -89,11 +89,15 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
     start_.setZero(problem.row_count());
   }
   project_impulse(problem, start_);
+  scratch_v_.resize(problem.dof_count());
+  scratch_u_.resize(problem.row_count());
   Monitor monitor(*this, problem, settings, report, start_);
 
   // The start may already be a solution: nothing to contact, a perfect warm start.
   Status status = Status::converged;
-  if (!monitor.check(0, start_)) status = iterate(problem, monitor);
+  const bool done =
+      start_.isZero(0.0) ? monitor.check(0, start_, problem.free_velocity()) : monitor.check(0, start_);
+  if (!done) status = iterate(problem, monitor);
   if (monitor.stopped_) status = monitor.stop_status_;
 
   solution.impulse = best_;
