@@ -263,21 +263,16 @@ def pile_section(out):
 
 
 def kernels_section(out):
-    path = out / "kernels.csv"
-    if not path.exists():
-        return ""
-    text = path.read_text()
-    lines = text[text.index("name,") :].splitlines() if "name," in text else []
-    body = []
     by_name = {}
-    for row in csv.DictReader(lines):
-        if row["name"].rsplit("_", 1)[-1] not in ("mean", "median", "stddev", "cv"):
-            by_name.setdefault(row["name"], []).append((float(row["cpu_time"]), row["time_unit"]))
-    for name, times in by_name.items():
-        values = sorted(t for t, _ in times)
+    for row in read_csv(out / "kernels.csv"):
+        by_name.setdefault(row["kernel"], []).append(row)
+    body = []
+    for name, rows in by_name.items():
+        values = sorted(float(r["cpu_time"]) for r in rows)
         shown = " – ".join(f"{v:.4g}" for v in (values[0], values[len(values) // 2], values[-1]))
-        body.append([cell(name), cell(shown), cell(times[0][1])])
-    return "<h2>Kernels</h2>" + table(["kernel", "CPU time min – median – max", "unit"], body)
+        body.append([cell(name), cell(rows[0]["contacts"]), cell(shown), cell(rows[0]["unit"])])
+    head = ["kernel / bodies", "contacts", "CPU time min – median – max", "unit"]
+    return "<h2>Kernels</h2>" + table(head, body) if body else ""
 
 
 def machine_section(machine):

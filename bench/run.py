@@ -36,13 +36,21 @@ def say(text):
     print(f"bench: {text}", flush=True)
 
 
-def text_of(command, **options):
-    """Standard output of a command, or None if it fails; its complaints go to the terminal."""
+def run(command, output):
+    """Runs a command in one thread; its complaints go to the terminal, a failure is said and survived."""
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, text=True, env=environment, **options)
+    done = subprocess.run([str(c) for c in command], stdout=output, text=True, env=environment)
     if done.returncode != 0:
         say(f"{pathlib.Path(str(command[0])).name} failed (exit {done.returncode}); what it wrote so far is kept")
-    return done.stdout
+    return done
+
+
+def save(out, name, command):
+    """Standard output of the command into a file, row by row, so that an interrupted run leaves what it has."""
+    path = out / name
+    with open(path, "w") as output:
+        run(command, output)
+    say(f"wrote {path}")
 
 
 def quiet_line(command):
@@ -138,19 +146,13 @@ def compile_rigid(work, python):
 # ---------------------------------------------------------------------------------------------------- the suites
 
 
-def save(out, name, text):
-    if text:
-        (out / name).write_text(text)
-        say(f"wrote {out / name}")
-
-
 def towers(arguments, python):
     names = TOWERS[:2] + TOWERS[3:4] if arguments.quick else TOWERS
     solvers = [word for solver in arguments.solver for word in ("--solver", solver)]
     limits = ["--budget", "20"] if arguments.quick else ["--budget", "200", "--repeat", "7"]
     say(f"towers: tribo on {len(names)} towers")
     tribo = [arguments.bin / "tribo_bench", "towers", *solvers, *limits, "--time-cap", str(arguments.time_cap), *names]
-    save(arguments.out, "towers_tribo.csv", text_of(tribo))
+    save(arguments.out, "towers_tribo.csv", tribo)
     if not python:
         return
     say("towers: Pinocchio")
@@ -158,7 +160,7 @@ def towers(arguments, python):
     rigid = compile_rigid(arguments.work, python)
     command += ["--rigid", rigid] if rigid else []
     command += ["--study"] if arguments.study else []
-    save(arguments.out, "towers_pinocchio.csv", text_of([*command, *names]))
+    save(arguments.out, "towers_pinocchio.csv", [*command, *names])
 
 
 def problems(arguments):
@@ -173,14 +175,14 @@ def problems(arguments):
     say(f"problems: tribo on {len(files)} files")
     tolerances = ["--tolerance", "1e-6", "--tolerance", "1e-8"]
     tribo = [arguments.bin / "tribo_bench", "problems", *solvers, *tolerances, *cap, *limits, *files]
-    save(arguments.out, "problems_tribo.csv", text_of(tribo))
+    save(arguments.out, "problems_tribo.csv", tribo)
     siconos = arguments.bin / "tribo_bench_siconos"
     if not siconos.exists():
         say("no Siconos (libsiconos-numerics-dev was not there when the benchmarks were built); going on without it")
         return
     say("problems: Siconos on the same files")
     study = ["--study"] if arguments.study else []
-    save(arguments.out, "problems_siconos.csv", text_of([siconos, *cap, *limits, *study, *files]))
+    save(arguments.out, "problems_siconos.csv", [siconos, *cap, *limits, *study, *files])
 
 
 def pile(arguments):
@@ -192,14 +194,14 @@ def pile(arguments):
         spheres = max(10, round(target / per_sphere))
         file = arguments.work / f"pile{spheres}.hdf5"
         file.unlink(missing_ok=True)
-        made = (text_of([program, "pile", spheres, arguments.work]) or "").strip()
+        made = run([program, "pile", spheres, arguments.work], subprocess.PIPE).stdout.strip()
         if not made:
             continue
         per_sphere = int(made) / spheres
         say(f"pile: {made} contacts")
-        lines += (text_of([program, "pile", spheres, arguments.work]) or "").splitlines()
+        lines += run([program, "pile", spheres, arguments.work], subprocess.PIPE).stdout.splitlines()
         file.unlink(missing_ok=True)
-    save(arguments.out, "pile.csv", "\n".join(lines) + "\n")
+    (arguments.out / "pile.csv").write_text("\n".join(lines) + "\n")
 
 
 def kernels(arguments):
@@ -209,8 +211,15 @@ def kernels(arguments):
         return
     least = "0.02" if arguments.quick else "0.2"
     say("kernels")
-    command = [program, "--benchmark_format=csv", f"--benchmark_min_time={least}", "--benchmark_repetitions=3"]
-    save(arguments.out, "kernels.csv", text_of([*command, "--benchmark_report_aggregates_only=false"]))
+    # Google Benchmark's own CSV wants the same counters in every row, so its JSON is turned into rows here.
+    command = [program, "--benchmark_format=json", f"--benchmark_min_time={least}", "--benchmark_repetitions=3"]
+    measured = json.loads(run(command, subprocess.PIPE).stdout or "{}").get("benchmarks", [])
+    lines = ["kernel,contacts,repetition,cpu_time,unit"]
+    for row in measured:
+        if row["run_type"] == "iteration":
+            cells = [row["name"], f"{row.get('contacts', 0):g}", row["repetition_index"]]
+            lines.append(",".join(str(c) for c in [*cells, f"{row['cpu_time']:.6g}", row["time_unit"]]))
+    (arguments.out / "kernels.csv").write_text("\n".join(lines) + "\n")
 
 
 def main():
