@@ -47,7 +47,7 @@ constexpr double kLowestPenalty = 1e-8;
 constexpr double kHighestPenalty = 1e8;
 // Impulses beyond this multiple of the natural scale do not come from a solvable problem.
 constexpr double kDivergence = 1e12;
-constexpr Index kStallIterations = 8000;
+constexpr Index kStallIterations = 20000;
 // Fixed penalties tried one after the other when the rule's own makes no headway; the order is by how often
 // they helped.
 constexpr std::array<double, 6> kFixedPenalties = {0.03, 0.01, 0.1, 0.3, 1.0, 0.003};
