@@ -1,6 +1,8 @@
 // Small contact problems with known or independently computable solutions.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <Eigen/Geometry>
 #include <cmath>
 #include <vector>
@@ -43,6 +45,16 @@ inline ContactProblem cube_on_slope(double angle, double mu, double mass = 3.0) 
     for (const double y : {-0.5, 0.5}) builder.add_contact(mu, {{body, point_jacobian(Vec3(x, y, -0.5))}});
   }
   return builder.build();
+}
+
+// Its four contacts together hold it, or give all the friction there is.
+inline void expect_slope_impulses(const Vector& impulse, double angle, double mu, double mass) {
+  Vec3 sum = Vec3::Zero();
+  for (Index i = 0; i < 4; ++i) sum += impulse.segment<3>(3 * i);
+  const double normal = mass * std::cos(angle);
+  EXPECT_NEAR(sum[2], normal, 1e-8);
+  EXPECT_NEAR(sum[0], -std::min(mu * normal, mass * std::sin(angle)), 1e-8);
+  EXPECT_NEAR(sum[1], 0.0, 1e-8);
 }
 
 // Every kind of set, on trees of 3, 6, 6 and 9 degrees of freedom; `compliance` in units of the local scale.
