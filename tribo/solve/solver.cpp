@@ -45,6 +45,8 @@ std::string_view to_string(Status status) {
       return "no_solution_suspected";
     case Status::cancelled:
       return "cancelled";
+    case Status::regularized:
+      return "regularized";
   }
   return "unknown";
 }

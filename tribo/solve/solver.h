@@ -34,6 +34,8 @@ enum class Status : std::uint8_t {
   stalled,                // no further progress possible (rounding, cycling); best iterate returned
   no_solution_suspected,  // impulses grow without bound: the constraints look infeasible
   cancelled,              // Settings::on_progress said stop
+  regularized,            // solved with compliance supplied by the solver (sap on a rigid problem); the
+                          // certificate of the raw problem stays above the tolerance
 };
 
 std::string_view to_string(Status status);
@@ -53,6 +55,20 @@ struct Settings {
   double time_limit = std::numeric_limits<double>::infinity();  // s, wall clock
   bool history = false;                                         // record every checked iterate in the Report
   std::function<bool(const Progress&)> on_progress;  // called at every check; return false to cancel
+  Index threads = 1;                                 // >= 1; the result has the same bits for any number
+  bool islands = true;   // solve the connected components of the contact graph one by one
+  bool explain = false;  // record the stages of the solve in the Report
+};
+
+// What one part of a solve cost, for Settings::explain.
+struct Stage {
+  std::string_view name;  // "tiny islands", "alnewton", ...
+  Index islands = 0;      // islands that went through it
+  Index contacts = 0;     // constraints in them
+  Index iterations = 0;
+  Index factorizations = 0;
+  double seconds = 0.0;  // summed over the islands
+  double error = 0.0;    // worst error after it, the chosen measure of the island
 };
 
 struct Report {
@@ -63,6 +79,9 @@ struct Report {
   double seconds = 0.0;  // wall clock, certification included
   Certificate certificate;
   std::vector<Progress> history;
+  Index islands = 1;            // connected components of the contact graph, 1 when not split
+  Index regularized_count = 0;  // constraints that were given compliance (Status::regularized)
+  std::vector<Stage> stages;    // with Settings::explain
 };
 
 // Projects every constraint's impulse onto its own set: any vector becomes an admissible start.
@@ -77,6 +96,8 @@ class Solver {
   virtual std::string_view name() const = 0;
   // The solver's own parameters, bound to this object: for listing and for setting by name.
   virtual std::vector<Option> options() { return {}; }
+  // Whether the solver can solve this law at all; solve() refuses the other one.
+  virtual bool supports(Law) const { return true; }
   // Sets one option by name ("omega", "1.2"); InvalidInput lists the names or the allowed values.
   void set_option(std::string_view option_name, std::string_view value);
 

@@ -1,0 +1,93 @@
+#include "tribo/solve/proximal_law.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "tribo/math/cone.h"
+
+namespace tribo {
+namespace {
+
+double clamp_scalar(const ContactProblem& problem, Index i, double y) {
+  switch (problem.kind(i)) {
+    case ConstraintKind::unilateral:
+      return project_orthant(y);
+    case ConstraintKind::box:
+      return project_box(y, problem.lower(i), problem.upper(i));
+    default:
+      return y;
+  }
+}
+
+double clamp_derivative(const ContactProblem& problem, Index i, double y) {
+  switch (problem.kind(i)) {
+    case ConstraintKind::unilateral:
+      return project_orthant_derivative(y);
+    case ConstraintKind::box:
+      return project_box_derivative(y, problem.lower(i), problem.upper(i));
+    default:
+      return 1.0;
+  }
+}
+
+}  // namespace
+
+void ProximalLaw::prepare(const ContactProblem& problem, const Vector& compliance, double beta) {
+  proximal_.resize(problem.row_count());
+  total_.resize(problem.row_count());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    const double p = problem.scale(i) / beta;
+    if (problem.kind(i) == ConstraintKind::contact) {
+      const double tangent = std::max(compliance[row], compliance[row + 1]) + p;
+      total_.segment<3>(row) << tangent, tangent, compliance[row + 2] + p;
+      proximal_.segment<3>(row) = total_.segment<3>(row) - compliance.segment<3>(row);
+    } else {
+      proximal_[row] = p;
+      total_[row] = compliance[row] + p;
+    }
+  }
+}
+
+Vec3 ProximalLaw::target(Index row, const Vector& u, const Vector& multiplier) const {
+  return (proximal_.segment<3>(row).cwiseProduct(multiplier.segment<3>(row)) - u.segment<3>(row))
+      .cwiseQuotient(total_.segment<3>(row));
+}
+
+void ProximalLaw::impulse(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
+                          Vector& impulse) const {
+  assert(total_.size() == problem.row_count());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    if (problem.kind(i) == ConstraintKind::contact) {
+      const Vec3 y = target(row, u, multiplier);
+      const double mu = problem.friction(i);
+      impulse.segment<3>(row) = law == Law::exact ? project_strict(y, mu)
+                                                  : project_cone_metric(y, mu, total_[row], total_[row + 2]);
+    } else {
+      impulse[row] = clamp_scalar(problem, i, (proximal_[row] * multiplier[row] - u[row]) / total_[row]);
+    }
+  }
+}
+
+void ProximalLaw::derivative(const ContactProblem& problem, Law law, const Vector& u,
+                             const Vector& multiplier, std::vector<Mat3>& derivative) const {
+  derivative.resize(problem.constraint_count());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    if (problem.kind(i) == ConstraintKind::contact) {
+      const Vec3 y = target(row, u, multiplier);
+      const double mu = problem.friction(i);
+      const Mat3 jacobian = law == Law::exact
+                                ? project_strict_jacobian(y, mu)
+                                : project_cone_metric_jacobian(y, mu, total_[row], total_[row + 2]);
+      derivative[i] = jacobian * total_.segment<3>(row).cwiseInverse().asDiagonal();
+    } else {
+      const double y = (proximal_[row] * multiplier[row] - u[row]) / total_[row];
+      derivative[i](0, 0) = clamp_derivative(problem, i, y) / total_[row];
+    }
+  }
+}
+
+}  // namespace tribo

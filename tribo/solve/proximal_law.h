@@ -1,0 +1,48 @@
+// The law of one constraint seen through a penalty: every augmented-Lagrangian solver stands on it.
+//
+// Lee et al. (2024) (13)-(18) with compliance and one penalty per row. Given the multipliers lambda_k of the
+// last outer step and the constraint velocity u of the present inner one, the impulse solves
+//   (u + p (lambda - lambda_k) + R lambda, lambda) in S,     p = 1 / beta the proximal compliance,
+// which has the closed form lambda = T(y), y = (p lambda_k - u) / (R + p):
+//   contact, exact law    strict operator (17): normal first, then the tangent on its disk
+//   contact, convex law   projection on the cone in the metric R + p
+//   unilateral, box       clamp,       bilateral    y itself
+// At lambda = lambda_k the proximal term vanishes: fixed points solve the problem with its own R, whatever p.
+// The two tangential rows must see the same R + p; where R differs between them p makes up the difference.
+//
+// With p = 0 (allowed where R > 0) it is the analytic inverse dynamics of SAP, Castro et al. (27).
+#pragma once
+
+#include <vector>
+
+#include "tribo/problem/contact_problem.h"
+
+namespace tribo {
+
+class ProximalLaw {
+ public:
+  // p of every constraint: 1 / penalty_i, penalty_i = beta / scale_i (N s per m/s). Allocates only when the
+  // problem has more rows than any before. beta = infinity: p = 0.
+  void prepare(const ContactProblem& problem, double beta) { prepare(problem, problem.compliance(), beta); }
+  // The same with another compliance R [rows] than the problem's own.
+  void prepare(const ContactProblem& problem, const Vector& compliance, double beta);
+
+  // lambda(u) for all constraints; u, lambda_k, lambda: [rows]. A lagged De Saxce term (CANAL) is simply part
+  // of the u given.
+  void impulse(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
+               Vector& impulse) const;
+  // D_i = -d lambda_i / d u_i at u, one element of the generalised Jacobian; symmetric under the convex law.
+  // Scalar constraints use D_i(0, 0).
+  void derivative(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
+                  std::vector<Mat3>& derivative) const;
+
+  double total(Index row) const { return total_[row]; }        // R + p
+  double proximal(Index row) const { return proximal_[row]; }  // p
+
+ private:
+  Vec3 target(Index row, const Vector& u, const Vector& multiplier) const;
+
+  Vector proximal_, total_;  // [rows]
+};
+
+}  // namespace tribo
