@@ -41,14 +41,16 @@ struct Sample {
   }
 
  private:
+  using Target = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
+
   void write(BlockCholesky& cholesky, Index i, Index j) const {
     const BlockCholesky::Slot slot = cholesky.find(i, j);
     const Matrix block = dense.block(start[i], start[j], sizes[i], sizes[j]);
     double* data = cholesky.data() + slot.offset;
     if (slot.transposed) {
-      Eigen::Map<Matrix>(data, sizes[j], sizes[i]) = block.transpose();
+      Target(data, sizes[j], sizes[i], Eigen::OuterStride<>(slot.stride)) = block.transpose();
     } else {
-      Eigen::Map<Matrix>(data, sizes[i], sizes[j]) = block;
+      Target(data, sizes[i], sizes[j], Eigen::OuterStride<>(slot.stride)) = block;
     }
   }
 };

@@ -7,8 +7,8 @@
 //
 // Right-looking by block columns: diagonal block Cholesky, triangular scaling of the blocks below, then
 // rank-b updates of the columns to the right; targets are found by merging two sorted index lists. When all
-// blocks have the same size 3 or 6 every block operation is of fixed size. Cost: sum over columns of (blocks
-// below)^2 * b^3.
+// blocks have the same size 3 or 6 every block operation is of fixed size. The filled-in tail (see
+// block_elimination.h) is factorised as one dense matrix. Cost: sum over columns of (blocks below)^2 * b^3.
 #pragma once
 
 #include <cstddef>
@@ -17,30 +17,30 @@
 #include <utility>
 #include <vector>
 
-#include "tribo/math/types.h"
+#include "tribo/linalg/block_elimination.h"
 
 namespace tribo {
 
 class BlockCholesky {
  public:
-  // `sizes[i]` > 0: rows of block i. `pattern`: pairs (i, j), i != j, of coupled blocks, in any order,
-  // repetitions allowed. The diagonal is always present.
+  // See BlockElimination::analyze.
   void analyze(std::span<const Index> sizes, std::span<const std::pair<Index, Index>> pattern);
 
-  bool is_analyzed() const { return !start_.empty(); }
-  Index size() const { return start_.empty() ? 0 : start_.back(); }
-  Index block_count() const { return start_.empty() ? 0 : static_cast<Index>(start_.size()) - 1; }
+  bool is_analyzed() const { return plan_.is_analyzed(); }
+  Index size() const { return plan_.size(); }
+  Index block_count() const { return plan_.block_count(); }
 
-  // Where block (i, j) of H is stored: entry offset, and whether it is held transposed (as (j, i)).
-  // Only blocks of the analysed pattern exist.
+  // Where block (i, j) of H is stored: first entry, distance between columns, and whether it is held
+  // transposed (as (j, i)). Only blocks of the analysed pattern exist.
   struct Slot {
     std::size_t offset = 0;
+    Index stride = 0;
     bool transposed = false;
   };
   Slot find(Index i, Index j) const;
 
   void set_zero();
-  // Blocks are column-major with `rows` of the later one (in elimination order) as leading dimension.
+  // Blocks are column-major; of two blocks the one eliminated later gives the rows.
   double* data() { return values_.data(); }
 
   // Asked before every column; factorize() gives up when it answers true. May be null; must outlive its use.
@@ -52,27 +52,20 @@ class BlockCholesky {
   void solve_in_place(Eigen::Ref<Vector> x) const;
 
   std::size_t factor_entries() const { return values_.size(); }
-  double factor_flops() const { return flops_; }
+  double factor_flops() const { return plan_.flops; }
 
  private:
   template <int B>
   bool factorize_fixed();
   template <int B>
   void solve_fixed(double* x) const;
-  void symbolic(std::span<const std::pair<Index, Index>> pattern);
+  template <int B>
+  void update_column(Index p, Index end, Index b);
+  bool factorize_tail();
 
-  std::vector<Index> start_;             // [n + 1] scalar start of block i, original order
-  std::vector<Index> order_, position_;  // order_[k] = block eliminated k-th, position_ its inverse
-  std::vector<Index> size_;              // [n] size of the k-th eliminated block
-  std::vector<Index> permuted_start_;    // [n + 1] scalar start of the k-th eliminated block
-  std::vector<Index> column_start_;      // [n + 1] first below-diagonal block of column k in row_
-  std::vector<Index> row_;               // block row (elimination order), ascending inside a column
-  std::vector<std::size_t> offset_;      // values of row_[p]
-  std::vector<std::size_t> diagonal_;    // [n] values of the diagonal block
+  BlockElimination plan_;
   std::vector<double> values_;
   mutable std::vector<double> work_;  // permuted right-hand side
-  Index uniform_ = 0;                 // common block size, 0 if mixed
-  double flops_ = 0.0;
   const std::function<bool()>* interrupt_ = nullptr;
 };
 

@@ -77,6 +77,7 @@ void DualKernel::analyze_rows(const BlockMatrix& w) {
 }
 
 bool DualKernel::factorize_rows(const BlockMatrix& w, const Vector& d) {
+  using Target = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
   rows_.set_zero();
   double* values = rows_.data();
   for (Index g = 0; g < w.group_count(); ++g) {
@@ -85,13 +86,14 @@ bool DualKernel::factorize_rows(const BlockMatrix& w, const Vector& d) {
       const BlockMatrix::Block block = w.block(g, k);
       const Index c = w.column(k);
       if (c == g) {
-        Eigen::Map<Matrix> target(values + slot.offset, w.rows(g), w.rows(g));
+        Target target(values + slot.offset, w.rows(g), w.rows(g), Eigen::OuterStride<>(slot.stride));
         target += 0.5 * (block + block.transpose());
         target.diagonal() += d.segment(w.start(g), w.rows(g));
       } else if (slot.transposed) {
-        Eigen::Map<Matrix>(values + slot.offset, w.rows(c), w.rows(g)) += 0.5 * block.transpose();
+        Target(values + slot.offset, w.rows(c), w.rows(g), Eigen::OuterStride<>(slot.stride)) +=
+            0.5 * block.transpose();
       } else {
-        Eigen::Map<Matrix>(values + slot.offset, w.rows(g), w.rows(c)) += 0.5 * block;
+        Target(values + slot.offset, w.rows(g), w.rows(c), Eigen::OuterStride<>(slot.stride)) += 0.5 * block;
       }
     }
   }

@@ -5,6 +5,7 @@
 namespace tribo {
 namespace {
 
+using Stride = Eigen::OuterStride<>;
 using Jacobian6 = Eigen::Map<const Eigen::Matrix<double, 3, 6>>;
 
 }  // namespace
@@ -49,14 +50,14 @@ bool PrimalKernel::analyze(const BlockDiagonal& mass, const BlockJacobian& jacob
   pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
   cholesky_.analyze(tree_sizes_, pattern);
 
-  diagonal_offset_.resize(mass.block_count());
-  for (Index t = 0; t < mass.block_count(); ++t) diagonal_offset_[t] = cholesky_.find(t, t).offset;
+  diagonal_.resize(mass.block_count());
+  for (Index t = 0; t < mass.block_count(); ++t) diagonal_[t] = cholesky_.find(t, t);
   terms_.clear();
   for (Index g = 0; g < jacobian.group_count(); ++g) {
     for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
       for (Index q = jacobian.piece_begin(g); q <= p; ++q) {
         const BlockCholesky::Slot slot = cholesky_.find(jacobian.piece_tree(p), jacobian.piece_tree(q));
-        terms_.push_back({g, slot.transposed ? q : p, slot.transposed ? p : q, slot.offset});
+        terms_.push_back({g, slot.transposed ? q : p, slot.transposed ? p : q, slot.offset, slot.stride});
       }
     }
   }
@@ -70,7 +71,8 @@ bool PrimalKernel::assemble_and_factorize(const BlockDiagonal& mass, const Block
   double* values = cholesky_.data();
   for (Index t = 0; t < mass.block_count(); ++t) {
     const Index n = mass.block_size(t);
-    Eigen::Map<Matrix>(values + diagonal_offset_[t], n, n) = mass.block(t);
+    const BlockCholesky::Slot& slot = diagonal_[t];
+    Eigen::Map<Matrix, 0, Stride>(values + slot.offset, n, n, Stride(slot.stride)) = mass.block(t);
   }
   for (const Term& term : terms_) {
     const Index rows = jacobian.rows(term.group);
@@ -79,13 +81,14 @@ bool PrimalKernel::assemble_and_factorize(const BlockDiagonal& mass, const Block
     if (rows == 3 && high == 6 && low == 6) {
       const Jacobian6 a(jacobian.piece_data(term.high));
       const Eigen::Matrix<double, 3, 6> b = weighted(term.group, Jacobian6(jacobian.piece_data(term.low)));
-      Eigen::Map<Eigen::Matrix<double, 6, 6>>(values + term.offset).noalias() += a.transpose().lazyProduct(b);
+      Eigen::Map<Eigen::Matrix<double, 6, 6>, 0, Stride>(values + term.offset, Stride(term.stride))
+          .noalias() += a.transpose().lazyProduct(b);
       continue;
     }
     // Rank-one updates: no temporary, so that nothing is allocated for any block size.
     const BlockJacobian::Piece a = jacobian.piece(term.group, term.high);
     const BlockJacobian::Piece b = jacobian.piece(term.group, term.low);
-    Eigen::Map<Matrix> target(values + term.offset, high, low);
+    Eigen::Map<Matrix, 0, Stride> target(values + term.offset, high, low, Stride(term.stride));
     for (Index c = 0; c < low; ++c) {
       Vec3 column = Vec3::Zero();
       for (Index r = 0; r < rows; ++r) column[r] = b(r, c);

@@ -42,6 +42,7 @@ class PrimalKernel {
     Index group;
     Index high, low;
     std::size_t offset;
+    Index stride;
   };
 
   bool same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const;
@@ -51,7 +52,7 @@ class PrimalKernel {
 
   BlockCholesky cholesky_;
   std::vector<Term> terms_;
-  std::vector<std::size_t> diagonal_offset_;                             // [trees]
+  std::vector<BlockCholesky::Slot> diagonal_;                            // [trees]
   std::vector<Index> tree_sizes_, group_rows_, piece_end_, piece_tree_;  // the structure prepared for
 };
 

@@ -1,0 +1,284 @@
+#include "tribo/linalg/newton_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+using Stride = Eigen::OuterStride<>;
+using Jacobian6 = Eigen::Map<const Eigen::Matrix<double, 3, 6>>;
+
+// Refines x against the true matrix while that helps; returns the relative residual reached.
+template <class Multiply>
+double refine(const BlockLu& lu, const Vector& rhs, Vector& x, Index refinements, Vector& residual,
+              Vector& correction, const Multiply& multiply) {
+  const double size = rhs.norm();
+  if (size == 0.0) return 0.0;
+  constexpr double kGoodEnough = 1e-14;
+  double last = std::numeric_limits<double>::infinity();
+  for (Index step = 0;; ++step) {
+    multiply(x, residual);
+    residual = rhs - residual;
+    const double error = residual.norm() / size;
+    if (!(error < last)) {  // the last correction did harm: take it back
+      if (step > 0) x -= correction;
+      return step > 0 ? last : error;
+    }
+    last = error;
+    if (step == refinements || error <= kGoodEnough) return last;
+    correction = residual;
+    lu.solve_in_place(correction);
+    x += correction;
+  }
+}
+
+}  // namespace
+
+bool PrimalLu::same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const {
+  if (!lu_.is_analyzed() || static_cast<Index>(tree_sizes_.size()) != mass.block_count() ||
+      static_cast<Index>(piece_end_.size()) != jacobian.group_count() ||
+      static_cast<Index>(piece_tree_.size()) != jacobian.piece_count()) {
+    return false;
+  }
+  for (Index t = 0; t < mass.block_count(); ++t) {
+    if (tree_sizes_[t] != mass.block_size(t)) return false;
+  }
+  for (Index g = 0; g < jacobian.group_count(); ++g) {
+    if (piece_end_[g] != jacobian.piece_end(g) || group_rows_[g] != jacobian.rows(g)) return false;
+  }
+  for (Index p = 0; p < jacobian.piece_count(); ++p) {
+    if (piece_tree_[p] != jacobian.piece_tree(p)) return false;
+  }
+  return true;
+}
+
+void PrimalLu::remember_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) {
+  tree_sizes_.resize(mass.block_count());
+  for (Index t = 0; t < mass.block_count(); ++t) tree_sizes_[t] = mass.block_size(t);
+  group_rows_.resize(jacobian.group_count());
+  piece_end_.resize(jacobian.group_count());
+  for (Index g = 0; g < jacobian.group_count(); ++g) {
+    group_rows_[g] = jacobian.rows(g);
+    piece_end_[g] = jacobian.piece_end(g);
+  }
+  piece_tree_.resize(jacobian.piece_count());
+  for (Index p = 0; p < jacobian.piece_count(); ++p) piece_tree_[p] = jacobian.piece_tree(p);
+}
+
+bool PrimalLu::analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian) {
+  if (same_structure(mass, jacobian)) return false;
+  remember_structure(mass, jacobian);
+  std::vector<std::pair<Index, Index>> pattern;
+  for (Index g = 0; g < jacobian.group_count(); ++g) {
+    for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
+      for (Index q = jacobian.piece_begin(g); q < p; ++q) {
+        pattern.push_back(std::minmax(jacobian.piece_tree(p), jacobian.piece_tree(q)));
+      }
+    }
+  }
+  std::sort(pattern.begin(), pattern.end());
+  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
+  lu_.analyze(tree_sizes_, pattern);
+
+  diagonal_.resize(mass.block_count());
+  for (Index t = 0; t < mass.block_count(); ++t) diagonal_[t] = lu_.find(t, t);
+  terms_.clear();
+  for (Index g = 0; g < jacobian.group_count(); ++g) {
+    for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
+      for (Index q = jacobian.piece_begin(g); q < jacobian.piece_end(g); ++q) {
+        const BlockLu::Slot slot = lu_.find(jacobian.piece_tree(p), jacobian.piece_tree(q));
+        // (J_p^T D J_q)^T = J_q^T D^T J_p.
+        terms_.push_back(
+            {g, slot.transposed ? q : p, slot.transposed ? p : q, slot.offset, slot.stride, slot.transposed});
+      }
+    }
+  }
+  return true;
+}
+
+void PrimalLu::add_term(const BlockJacobian& jacobian, const Term& term, const Mat3& d) {
+  double* target = lu_.data() + term.offset;
+  const Index rows = jacobian.rows(term.group);
+  const Index a_cols = jacobian.piece_cols(term.a);
+  const Index b_cols = jacobian.piece_cols(term.b);
+  if (rows == 3 && a_cols == 6 && b_cols == 6) {
+    const Jacobian6 a(jacobian.piece_data(term.a));
+    const Jacobian6 b(jacobian.piece_data(term.b));
+    const Eigen::Matrix<double, 3, 6> product =
+        term.transposed_d ? (d.transpose().lazyProduct(b)).eval() : d.lazyProduct(b).eval();
+    Eigen::Map<Eigen::Matrix<double, 6, 6>, 0, Stride>(target, Stride(term.stride)).noalias() +=
+        a.transpose().lazyProduct(product);
+    return;
+  }
+  // Rank-one updates: no temporary, so that nothing is allocated for any block size.
+  const BlockJacobian::Piece a = jacobian.piece(term.group, term.a);
+  const BlockJacobian::Piece b = jacobian.piece(term.group, term.b);
+  Eigen::Map<Matrix, 0, Stride> block(target, a_cols, b_cols, Stride(term.stride));
+  for (Index c = 0; c < b_cols; ++c) {
+    if (rows == 1) {
+      block.col(c) += a.row(0).transpose() * (d(0, 0) * b(0, c));
+      continue;
+    }
+    const Vec3 column(b(0, c), b(1, c), b(2, c));
+    const Vec3 weighted = term.transposed_d ? Vec3(d.transpose() * column) : Vec3(d * column);
+    for (Index r = 0; r < 3; ++r) block.col(c) += a.row(r).transpose() * weighted[r];
+  }
+}
+
+bool PrimalLu::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, std::span<const Mat3> d) {
+  mass_ = &mass;
+  jacobian_ = &jacobian;
+  d_ = d;
+  lu_.set_zero();
+  for (Index t = 0; t < mass.block_count(); ++t) {
+    const Index n = mass.block_size(t);
+    const BlockLu::Slot& slot = diagonal_[t];
+    Eigen::Map<Matrix, 0, Stride>(lu_.data() + slot.offset, n, n, Stride(slot.stride)) = mass.block(t);
+  }
+  Index group = -1;
+  bool idle = false;
+  for (const Term& term : terms_) {
+    if (term.group != group) {
+      group = term.group;
+      idle = jacobian.rows(group) == 3 ? d[group].isZero(0.0) : d[group](0, 0) == 0.0;
+    }
+    if (!idle) add_term(jacobian, term, d[group]);
+  }
+  return lu_.factorize();
+}
+
+void PrimalLu::multiply(const Vector& x, Vector& y) {
+  rows_.resize(jacobian_->row_count());
+  jacobian_->multiply(x, rows_);
+  for (Index g = 0; g < jacobian_->group_count(); ++g) {
+    const Index row = jacobian_->row_start(g);
+    if (jacobian_->rows(g) == 3) {
+      rows_.segment<3>(row) = (d_[g] * rows_.segment<3>(row)).eval();
+    } else {
+      rows_[row] *= d_[g](0, 0);
+    }
+  }
+  y.resize(x.size());
+  mass_->multiply(x, y);
+  jacobian_->add_transpose_product(rows_, y);
+}
+
+void PrimalLu::solve(const Vector& rhs, Vector& x, Index refinements) {
+  x = rhs;
+  lu_.solve_in_place(x);
+  if (refinements == 0) return;
+  backward_error_ = refine(lu_, rhs, x, refinements, residual_, correction_,
+                           [this](const Vector& in, Vector& out) { multiply(in, out); });
+}
+
+bool RowLu::same_structure(const BlockMatrix& w) const {
+  if (!lu_.is_analyzed() || static_cast<Index>(sizes_.size()) != w.group_count() ||
+      static_cast<Index>(columns_.size()) != w.block_count()) {
+    return false;
+  }
+  for (Index g = 0; g < w.group_count(); ++g) {
+    if (sizes_[g] != w.rows(g) || row_end_[g] != w.row_end(g)) return false;
+  }
+  for (Index k = 0; k < w.block_count(); ++k) {
+    if (columns_[k] != w.column(k)) return false;
+  }
+  return true;
+}
+
+bool RowLu::analyze(const BlockMatrix& w) {
+  if (same_structure(w)) return false;
+  sizes_.resize(w.group_count());
+  row_end_.resize(w.group_count());
+  columns_.resize(w.block_count());
+  std::vector<std::pair<Index, Index>> pattern;
+  for (Index g = 0; g < w.group_count(); ++g) {
+    sizes_[g] = w.rows(g);
+    row_end_[g] = w.row_end(g);
+    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
+      columns_[k] = w.column(k);
+      if (w.column(k) != g) pattern.push_back(std::minmax(g, w.column(k)));
+    }
+  }
+  std::sort(pattern.begin(), pattern.end());
+  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
+  lu_.analyze(sizes_, pattern);
+  slots_.clear();
+  for (Index g = 0; g < w.group_count(); ++g) {
+    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) slots_.push_back(lu_.find(g, w.column(k)));
+  }
+  return true;
+}
+
+bool RowLu::factorize(const BlockMatrix& w, std::span<const Mat3> p, std::span<const Mat3> q) {
+  w_ = &w;
+  p_ = p;
+  q_ = q;
+  lu_.set_zero();
+  for (Index g = 0; g < w.group_count(); ++g) {
+    const Index rows = w.rows(g);
+    const bool idle = rows == 3 ? p[g].isZero(0.0) : p[g](0, 0) == 0.0;
+    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
+      const Index c = w.column(k);
+      if (idle && c != g) continue;
+      place_block(w, g, k, p[g]);
+      if (c != g) continue;
+      const BlockLu::Slot& slot = slots_[k];
+      for (Index column = 0; column < rows; ++column) {
+        double* target = lu_.data() + slot.offset + column * slot.stride;
+        for (Index row = 0; row < rows; ++row) target[row] += q[g](row, column);
+      }
+    }
+  }
+  return lu_.factorize();
+}
+
+// P_g W_gk at its place.
+void RowLu::place_block(const BlockMatrix& w, Index g, Index k, const Mat3& p) {
+  const BlockLu::Slot& slot = slots_[k];
+  const Index rows = w.rows(g);
+  const Index cols = w.rows(w.column(k));
+  const double* block = w.data(k);
+  double* target = lu_.data() + slot.offset;
+  if (rows == 3 && cols == 3) {
+    const Mat3 product = p * Eigen::Map<const Mat3>(block);
+    Eigen::Map<Mat3, 0, Stride> placed(target, Stride(slot.stride));
+    if (slot.transposed) {
+      placed = product.transpose();
+    } else {
+      placed = product;
+    }
+    return;
+  }
+  for (Index column = 0; column < cols; ++column) {
+    for (Index row = 0; row < rows; ++row) {
+      double sum = 0.0;
+      for (Index inner = 0; inner < rows; ++inner) sum += p(row, inner) * block[inner + column * rows];
+      target[slot.transposed ? column + row * slot.stride : row + column * slot.stride] = sum;
+    }
+  }
+}
+
+void RowLu::multiply(const Vector& x, Vector& y) {
+  product_.resize(x.size());
+  y.resize(x.size());
+  w_->multiply(x, product_);
+  for (Index g = 0; g < w_->group_count(); ++g) {
+    const Index row = w_->start(g);
+    if (w_->rows(g) == 3) {
+      y.segment<3>(row) = p_[g] * product_.segment<3>(row) + q_[g] * x.segment<3>(row);
+    } else {
+      y[row] = p_[g](0, 0) * product_[row] + q_[g](0, 0) * x[row];
+    }
+  }
+}
+
+void RowLu::solve(const Vector& rhs, Vector& x, Index refinements) {
+  x = rhs;
+  lu_.solve_in_place(x);
+  if (refinements == 0) return;
+  backward_error_ = refine(lu_, rhs, x, refinements, residual_, correction_,
+                           [this](const Vector& in, Vector& out) { multiply(in, out); });
+}
+
+}  // namespace tribo

@@ -1,0 +1,90 @@
+// The linear systems of the semismooth Newton and interior-point solvers under the exact law, whose blocks are
+// not symmetric:
+//
+//   PrimalLu   H = A + J^T D J          [dofs], D[g] any 3x3 (scalar constraints use D[g](0, 0))
+//   RowLu      M = diag(P) W + diag(Q)  [rows], P[g], Q[g] any 3x3, W = J A^-1 J^T or an explicit W
+//
+// Both keep order, fill and places while the structure is unchanged; factorising again allocates nothing.
+// Solutions are refined against the matrix itself; backward_error() tells how good the last one was.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "tribo/linalg/block_diagonal.h"
+#include "tribo/linalg/block_jacobian.h"
+#include "tribo/linalg/block_lu.h"
+#include "tribo/linalg/block_matrix.h"
+
+namespace tribo {
+
+class PrimalLu {
+ public:
+  // Does nothing when this structure is the one already prepared. Returns true if it had to work.
+  bool analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian);
+  void set_interrupt(const std::function<bool()>* interrupt) { lu_.set_interrupt(interrupt); }
+
+  // False if singular to rounding. `d` and the matrices are used by solve() too and must stay.
+  bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, std::span<const Mat3> d);
+
+  // x = H^-1 rhs, with at most `refinements` steps of refinement while they help; x may not be rhs.
+  void solve(const Vector& rhs, Vector& x, Index refinements = 1);
+
+  double backward_error() const { return backward_error_; }  // |rhs - H x| / |rhs|, of the last solve
+  const BlockLu& lu() const { return lu_; }
+
+ private:
+  // One product J_a^T D J_b (or with D^T) of constraint `group`, added at `offset`.
+  struct Term {
+    Index group;
+    Index a, b;
+    std::size_t offset;
+    Index stride;
+    bool transposed_d;
+  };
+
+  bool same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const;
+  void remember_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian);
+  void add_term(const BlockJacobian& jacobian, const Term& term, const Mat3& d);
+  void multiply(const Vector& x, Vector& y);
+
+  BlockLu lu_;
+  std::vector<Term> terms_;
+  std::vector<BlockLu::Slot> diagonal_;                                  // [trees]
+  std::vector<Index> tree_sizes_, group_rows_, piece_end_, piece_tree_;  // the structure prepared for
+  const BlockDiagonal* mass_ = nullptr;
+  const BlockJacobian* jacobian_ = nullptr;
+  std::span<const Mat3> d_;
+  Vector rows_, residual_, correction_;
+  double backward_error_ = 0.0;
+};
+
+class RowLu {
+ public:
+  bool analyze(const BlockMatrix& w);
+  void set_interrupt(const std::function<bool()>* interrupt) { lu_.set_interrupt(interrupt); }
+
+  // False if singular to rounding. The arguments are used by solve() too and must stay.
+  bool factorize(const BlockMatrix& w, std::span<const Mat3> p, std::span<const Mat3> q);
+
+  void solve(const Vector& rhs, Vector& x, Index refinements = 1);
+
+  double backward_error() const { return backward_error_; }
+  const BlockLu& lu() const { return lu_; }
+
+ private:
+  bool same_structure(const BlockMatrix& w) const;
+  void place_block(const BlockMatrix& w, Index g, Index k, const Mat3& p);
+  void multiply(const Vector& x, Vector& y);
+
+  BlockLu lu_;
+  std::vector<BlockLu::Slot> slots_;  // [blocks of W]
+  std::vector<Index> sizes_, row_end_, columns_;
+  const BlockMatrix* w_ = nullptr;
+  std::span<const Mat3> p_, q_;
+  Vector product_, residual_, correction_;
+  double backward_error_ = 0.0;
+};
+
+}  // namespace tribo
