@@ -167,6 +167,14 @@ Index ContactProblemBuilder::add_tree(const Eigen::Ref<const Matrix>& mass,
   return tree;
 }
 
+void ContactProblemBuilder::set_articulation(Index tree, Articulation articulation) {
+  if (tree < 0 || tree >= problem_.tree_count()) {
+    throw InvalidInput(
+        fmt::format("articulation names tree {}: there are {} trees", tree, problem_.tree_count()));
+  }
+  problem_.structure_.set_articulation(tree, problem_.mass_.block(tree), std::move(articulation));
+}
+
 Index ContactProblemBuilder::begin_constraint(ConstraintKind kind, std::uint64_t key) {
   const Index i = problem_.jacobian_.add_group(rows_of(kind));
   problem_.kind_.push_back(kind);
@@ -177,7 +185,8 @@ Index ContactProblemBuilder::begin_constraint(ConstraintKind kind, std::uint64_t
   return i;
 }
 
-void ContactProblemBuilder::add_piece(Index tree, const Eigen::Ref<const Matrix>& block) {
+void ContactProblemBuilder::add_piece(Index tree, const Eigen::Ref<const Matrix>& block,
+                                      std::span<const BodyTerm> bodies) {
   const Index i = problem_.constraint_count() - 1;
   const ConstraintKind kind = problem_.kind_[i];
   if (tree < 0 || tree >= problem_.tree_count()) {
@@ -198,6 +207,7 @@ void ContactProblemBuilder::add_piece(Index tree, const Eigen::Ref<const Matrix>
           fmt::format("jacobian of constraint {} names tree {} twice: add the two blocks", i, tree));
     }
   }
+  if (!bodies.empty()) problem_.structure_.set_terms(i, jacobian.piece_count(), tree, block, bodies);
   problem_.jacobian_.add_piece(tree, problem_.mass_.block_start(tree), block);
 }
 
@@ -216,7 +226,7 @@ Index ContactProblemBuilder::add_contact(double friction, std::span<const Jacobi
                                          const Vec3& bias, const Vec3& compliance, std::uint64_t key) {
   const Index i = begin_constraint(ConstraintKind::contact, key);
   set_friction(friction);
-  for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block);
+  for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block, piece.bodies);
   for (Index r = 0; r < 3; ++r) push_row(bias[r], compliance[r]);
   return i;
 }
@@ -243,7 +253,7 @@ void ContactProblemBuilder::set_friction(double friction) {
 Index ContactProblemBuilder::add_scalar(ConstraintKind kind, std::span<const JacobianPiece> pieces,
                                         double bias, double compliance, std::uint64_t key) {
   const Index i = begin_constraint(kind, key);
-  for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block);
+  for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block, piece.bodies);
   push_row(bias, compliance);
   return i;
 }

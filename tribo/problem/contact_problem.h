@@ -36,6 +36,7 @@
 #include "tribo/linalg/block_jacobian.h"
 #include "tribo/linalg/block_matrix.h"
 #include "tribo/math/types.h"
+#include "tribo/problem/tree_structure.h"
 
 namespace tribo {
 
@@ -88,6 +89,9 @@ class ContactProblem {
   const BlockMatrix& delassus() const { return *delassus_; }
   bool is_symmetric() const { return symmetric_; }
 
+  // Joints and bodies of the trees where they are known; side data, not part of operator==, not in files.
+  const TreeStructure& structure() const { return structure_; }
+
   // u = W lambda + q on the raw data: the explicit W where there is one, otherwise through v = A^-1 (b + J^T
   // lambda), for which `scratch` is used. Allocation-free when the outputs have the right size already.
   void velocity_of(const Vector& impulse, Vector& scratch, Vector& u) const;
@@ -114,16 +118,19 @@ class ContactProblem {
   std::vector<Mat3> diagonal_;
   std::vector<double> scale_;
   std::optional<BlockMatrix> delassus_;
+  TreeStructure structure_;
   Index contact_count_ = 0;
   bool rigid_ = true;
   bool has_friction_ = false;
   bool symmetric_ = true;
 };
 
-// One block of a constraint's Jacobian: rows(kind) x dofs(tree).
+// One block of a constraint's Jacobian: rows(kind) x dofs(tree). On a tree with articulation it may say which
+// bodies make it up; see problem/tree_structure.h.
 struct JacobianPiece {
   Index tree;
   Matrix block;
+  std::vector<BodyTerm> bodies = {};
 };
 
 // Collects a problem piece by piece, then validates it as a whole. Every error is an InvalidInput naming the
@@ -137,6 +144,9 @@ class ContactProblemBuilder {
   // A tree (a free body, an arm, ...): its mass block and its free momentum b = A v_free = A v + h * forces.
   // Returns its index; the tree's degrees of freedom follow those of the trees added before.
   Index add_tree(const Eigen::Ref<const Matrix>& mass, const Eigen::Ref<const Vector>& momentum);
+
+  // Tells how the joints of a tree hang together; before the constraints that name its bodies.
+  void set_articulation(Index tree, Articulation articulation);
 
   // Constraints return their index. `compliance` is the diagonal R of their rows.
   Index add_contact(double friction, std::span<const JacobianPiece> pieces, const Vec3& bias = Vec3::Zero(),
@@ -167,7 +177,7 @@ class ContactProblemBuilder {
 
  private:
   Index begin_constraint(ConstraintKind kind, std::uint64_t key);
-  void add_piece(Index tree, const Eigen::Ref<const Matrix>& block);
+  void add_piece(Index tree, const Eigen::Ref<const Matrix>& block, std::span<const BodyTerm> bodies = {});
   Index add_scalar(ConstraintKind kind, std::span<const JacobianPiece> pieces, double bias, double compliance,
                    std::uint64_t key);
   void push_row(double bias, double compliance);
