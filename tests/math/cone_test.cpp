@@ -31,6 +31,8 @@ TEST(Cone, HandComputedProjections) {
   EXPECT_TRUE(project_strict(Vec3(3, 4, 2), 0.5).isApprox(Vec3(0.6, 0.8, 2), 1e-15));
   EXPECT_EQ(project_strict(Vec3(3, 4, -2), 0.5), Vec3(0, 0, 0));
   EXPECT_EQ(project_cone(Vec3(1, 2, 3), 0.0), Vec3(0, 0, 3));
+  EXPECT_EQ(project_cone(Vec3(0, 0, -3), 0.0), Vec3(0, 0, 0));
+  EXPECT_FALSE(in_cone(Vec3(0, 0, -3), 0.0));
   EXPECT_EQ(project_dual_cone(Vec3(1, 2, -3), 0.0), Vec3(1, 2, 0));
 }
 

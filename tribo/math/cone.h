@@ -59,7 +59,8 @@ TRIBO_HD inline Aperture dual_aperture(double mu) {
 TRIBO_HD inline Vec3 project_circular_cone(const Vec3& z, Aperture cone) {
   const double tangent = tangent_norm(z);
   const double normal = z[2];
-  if (cone.cosine * tangent <= cone.sine * normal) return z;
+  // The sign decides for the ray (sine = 0), where the first test is an equality for both directions of z_n.
+  if (cone.cosine * tangent <= cone.sine * normal && normal >= 0.0) return z;
   if (cone.sine * tangent <= -cone.cosine * normal) return Vec3::Zero();
   const double r = cone.sine * tangent + cone.cosine * normal;
   const double length = cone.sine * r;
@@ -100,7 +101,7 @@ TRIBO_HD inline Mat3 project_circular_cone_jacobian(const Vec3& z, Aperture cone
 
 // Membership with an absolute slack `tol` in the units of x.
 TRIBO_HD inline bool in_cone(const Vec3& x, double mu, double tol = 0.0) {
-  return detail::tangent_norm(x) <= mu * x[2] + tol;
+  return detail::tangent_norm(x) <= mu * x[2] + tol && x[2] >= -tol;
 }
 
 TRIBO_HD inline bool in_dual_cone(const Vec3& x, double mu, double tol = 0.0) {
