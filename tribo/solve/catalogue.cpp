@@ -8,18 +8,21 @@
 #include "tribo/solve/admm.h"
 #include "tribo/solve/nsgs.h"
 #include "tribo/solve/pgs.h"
+#include "tribo/solve/sap.h"
 
 namespace tribo {
 namespace {
 
-constexpr std::array<SolverInfo, 3> kCatalogue = {{
+constexpr auto kCatalogue = std::to_array<SolverInfo>({
     {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts; the default",
      make_admm},
     {"nsgs", "nonsmooth Gauss-Seidel with an exact one-contact solver: loose piles, quick moderate accuracy",
      make_nsgs},
     {"pgs", "projected Gauss-Seidel, normal then tangent: the game-engine baseline with a certificate",
      make_pgs},
-}};
+    {"sap", "convex Newton on the compliant convex law: R > 0 (rigid rows get near-rigid compliance)",
+     make_sap},
+});
 
 // "a=1,b=2" onto the solver.
 void apply_options(Solver& solver, std::string_view list) {

@@ -31,6 +31,8 @@ class Monitor {
   double best_error() const { return best_error_; }
   const Vector& best() const { return solver_.best_; }  // impulses of the best iterate so far
   void count_factorization() { ++report_.factorizations; }
+  // The solver has given compliance to `count` constraints: Report::regularized_count.
+  void note_regularized(Index count) { report_.regularized_count = count; }
 
  private:
   friend class Solver;

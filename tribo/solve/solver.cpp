@@ -11,7 +11,13 @@
 namespace tribo {
 namespace {
 
-void check_settings(const ContactProblem& problem, const Settings& settings, const Vector* initial_impulse) {
+void check_settings(const Solver& solver, const ContactProblem& problem, const Settings& settings,
+                    const Vector* initial_impulse) {
+  if (!solver.supports(settings.law)) {
+    const bool exact = settings.law == Law::exact;
+    throw InvalidInput(fmt::format("solver {} solves the {} law only: use --law {}", solver.name(),
+                                   exact ? "convex" : "exact", exact ? "convex" : "exact"));
+  }
   if (!(settings.tolerance > 0.0) || !std::isfinite(settings.tolerance)) {
     throw InvalidInput(fmt::format("tolerance is {}: it must be finite and > 0", settings.tolerance));
   }
@@ -82,7 +88,7 @@ void Solver::set_option(std::string_view option_name, std::string_view value) {
 
 Report Solver::solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
                      const Vector* initial_impulse) {
-  check_settings(problem, settings, initial_impulse);
+  check_settings(*this, problem, settings, initial_impulse);
   Report report;
   report.solver = name();
   if (initial_impulse != nullptr) {
