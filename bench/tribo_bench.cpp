@@ -45,7 +45,9 @@ struct Arguments {
 
 void use_defaults(Arguments& arguments) {
   if (arguments.solvers.empty()) {
-    for (const SolverInfo& info : solver_catalogue()) arguments.solvers.emplace_back(info.name);
+    for (const SolverInfo& info : solver_catalogue()) {
+      if (info.make()->supports(Law::exact)) arguments.solvers.emplace_back(info.name);
+    }
   }
 }
 

@@ -40,7 +40,7 @@ struct CompareCommand {
 
  private:
   std::vector<Source> sources() const;
-  std::vector<std::string> solvers() const;
+  std::vector<std::string> solvers(Law law) const;
   void check_outputs(const std::vector<Source>& files) const;
   void measure_problem(const Source& source, Comparison& comparison, ProgressBar& progress) const;
 };
@@ -79,7 +79,7 @@ std::vector<Source> CompareCommand::sources() const {
   return found;
 }
 
-std::vector<std::string> CompareCommand::solvers() const {
+std::vector<std::string> CompareCommand::solvers(Law law) const {
   std::vector<std::string> names;
   for (const std::string& list : solver_lists) {
     for (const std::string& solver : split_solver_list(list)) {
@@ -89,7 +89,9 @@ std::vector<std::string> CompareCommand::solvers() const {
   }
   if (!solver_lists.empty() && names.empty()) throw InvalidInput("--solvers names no solver");
   if (names.empty()) {
-    for (const SolverInfo& info : solver_catalogue()) names.emplace_back(info.name);
+    for (const SolverInfo& info : solver_catalogue()) {
+      if (info.make()->supports(law)) names.emplace_back(info.name);
+    }
   }
   return names;
 }
@@ -171,7 +173,7 @@ ExitCode CompareCommand::run() const {
   Comparison comparison;
   comparison.settings = options.settings();
   comparison.repeat = repeat;
-  comparison.solvers = solvers();
+  comparison.solvers = solvers(comparison.settings.law);
   const std::vector<Source> files = sources();
   check_outputs(files);
   // Recording costs one small append per check, far below the noise of the clock.
