@@ -1,0 +1,119 @@
+#include "tribo/linalg/tree_matrix.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace tribo {
+
+void TreeMatrix::analyze(std::span<const Index> parent) {
+  if (std::ranges::equal(parent, parent_)) return;
+  const Index n = static_cast<Index>(parent.size());
+  parent_.assign(parent.begin(), parent.end());
+  depth_.resize(n);
+  start_.assign(1, 0);
+  path_.clear();
+  for (Index d = 0; d < n; ++d) {
+    assert(parent[d] >= -1 && parent[d] < d);
+    depth_[d] = parent[d] < 0 ? 0 : depth_[parent[d]] + 1;
+    const Index begin = start_.back();
+    path_.resize(begin + depth_[d] + 1);
+    for (Index k = d, at = begin + depth_[d]; k >= 0; k = parent[k], --at) path_[at] = k;
+    start_.push_back(begin + depth_[d] + 1);
+  }
+  values_.assign(path_.size(), 0.0);
+}
+
+void TreeMatrix::assign(const Eigen::Ref<const Matrix>& dense) {
+  assert(dense.rows() == size() && dense.cols() == size());
+  for (Index d = 0; d < size(); ++d) {
+    for (Index p = 0; p <= depth_[d]; ++p) row(d)[p] = dense(d, path(d)[p]);
+  }
+}
+
+Matrix TreeMatrix::to_dense() const {
+  Matrix dense = Matrix::Zero(size(), size());
+  for (Index d = 0; d < size(); ++d) {
+    for (Index p = 0; p <= depth_[d]; ++p) {
+      const Index k = path(d)[p];
+      dense(d, k) = dense(k, d) = row(d)[p];
+    }
+  }
+  return dense;
+}
+
+void TreeMatrix::add_body_inertias(const Motion& motion, std::span<Mat6> inertia) {
+  assert(motion.cols() == size() && static_cast<Index>(inertia.size()) == size());
+  for (Index d = size() - 1; d >= 0; --d) {
+    const Eigen::Matrix<double, 6, 1> force = inertia[d] * motion.col(d);
+    for (Index p = 0; p <= depth_[d]; ++p) row(d)[p] += motion.col(path(d)[p]).dot(force);
+    if (parent_[d] >= 0) inertia[parent_[d]] += inertia[d];
+  }
+}
+
+void TreeMatrix::add_rows(Index first, const Eigen::Ref<const Matrix>& block,
+                          const Eigen::Ref<const Vector>& weights) {
+  for (Index l = 0; l < block.cols(); ++l) {
+    if (block.col(l).isZero(0.0)) continue;
+    for (Index k = 0; k <= l; ++k) {
+      if (block.col(k).isZero(0.0)) continue;
+      assert(on_path(first + k, first + l));
+      double sum = 0.0;
+      for (Index r = 0; r < block.rows(); ++r) sum += block(r, l) * weights[r] * block(r, k);
+      row(first + l)[depth_[first + k]] += sum;
+    }
+  }
+}
+
+void TreeMatrix::multiply(const double* x, double* y) const {
+  std::fill(y, y + size(), 0.0);
+  for (Index d = 0; d < size(); ++d) {
+    const Index* columns = path(d);
+    const double* entries = row(d);
+    const double xd = x[d];
+    double sum = entries[depth_[d]] * xd;
+    for (Index p = 0; p < depth_[d]; ++p) {
+      sum += entries[p] * x[columns[p]];
+      y[columns[p]] += entries[p] * xd;
+    }
+    y[d] += sum;
+  }
+}
+
+// The path of an ancestor is the beginning of the path of d, so that the rank-one update of its row runs over
+// contiguous entries of both.
+bool TreeMatrix::factorize() {
+  for (Index d = size() - 1; d >= 0; --d) {
+    double* l = row(d);
+    const Index last = depth_[d];
+    if (!(l[last] > 0.0) || !std::isfinite(l[last])) return false;
+    const double pivot = std::sqrt(l[last]);
+    const double inverse = 1.0 / pivot;
+    l[last] = pivot;
+    for (Index p = 0; p < last; ++p) l[p] *= inverse;
+    for (Index p = 0; p < last; ++p) {
+      double* target = row(path(d)[p]);
+      const double factor = l[p];
+      for (Index q = 0; q <= p; ++q) target[q] -= factor * l[q];
+    }
+  }
+  return true;
+}
+
+void TreeMatrix::solve_in_place(double* x) const {
+  for (Index d = size() - 1; d >= 0; --d) {
+    const Index* columns = path(d);
+    const double* l = row(d);
+    const double xd = x[d] /= l[depth_[d]];
+    for (Index p = 0; p < depth_[d]; ++p) x[columns[p]] -= l[p] * xd;
+  }
+  for (Index d = 0; d < size(); ++d) {
+    const Index* columns = path(d);
+    const double* l = row(d);
+    double sum = x[d];
+    for (Index p = 0; p < depth_[d]; ++p) sum -= l[p] * x[columns[p]];
+    x[d] = sum / l[depth_[d]];
+  }
+}
+
+}  // namespace tribo

@@ -1,0 +1,73 @@
+// Symmetric matrix with branch-induced sparsity: entry (k, l) may differ from zero only where k is an
+// ancestor of l in a tree of degrees of freedom, or the other way round (Featherstone 2008, ch. 6). The mass
+// matrix of an articulated body has this shape, and so has A_j + sum beta J^T J after the split per body,
+// Lee et al. (2024) (40).
+//
+// Row d is packed: one entry for every dof on the path from the root to d, in this order. The factorisation
+// H = L^T L runs from the leaves to the root and creates no fill. With n_d the length of the path of d:
+// storage and product sum n_d, factorisation sum n_d^2 / 2, a solve 2 sum n_d. For a chain (parent d - 1)
+// this is the dense case.
+//
+// Example:
+//   TreeMatrix mass(parent);            // parent[d] < d, -1 at a root
+//   mass.assign(dense_mass);
+//   TreeMatrix factor = mass;
+//   factor.add_body_inertias(motion, inertias);
+//   if (factor.factorize()) factor.solve_in_place(x);
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tribo/math/types.h"
+
+namespace tribo {
+
+class TreeMatrix {
+ public:
+  using Mat6 = Eigen::Matrix<double, 6, 6>;
+  using Motion = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+
+  TreeMatrix() = default;
+  explicit TreeMatrix(std::span<const Index> parent) { analyze(parent); }
+
+  // Does nothing, and allocates nothing, when the tree is the one analysed before.
+  void analyze(std::span<const Index> parent);
+
+  Index size() const { return static_cast<Index>(parent_.size()); }
+  std::size_t entry_count() const { return values_.size(); }
+  bool on_path(Index ancestor, Index dof) const {
+    return depth_[dof] >= depth_[ancestor] && path(dof)[depth_[ancestor]] == ancestor;
+  }
+
+  // Takes the entries of the pattern from the lower triangle; what lies outside is ignored.
+  void assign(const Eigen::Ref<const Matrix>& dense);
+  Matrix to_dense() const;
+
+  // Composite rigid body algorithm: adds sum_b J_b^T I_b J_b with J_b the columns of `motion` on the path of
+  // b; `inertia` [dofs], symmetric, is overwritten by the composite inertias.
+  void add_body_inertias(const Motion& motion, std::span<Mat6> inertia);
+  // Adds B^T diag(weights) B for a block of rows on the dofs [first, first + cols); its non-zero columns must
+  // lie on one path.
+  void add_rows(Index first, const Eigen::Ref<const Matrix>& block, const Eigen::Ref<const Vector>& weights);
+
+  // y = H x, before factorize().
+  void multiply(const double* x, double* y) const;
+
+  // Replaces H by its factor. False if a pivot is not positive.
+  bool factorize();
+  // x <- H^-1 x, after factorize().
+  void solve_in_place(double* x) const;
+
+ private:
+  const Index* path(Index d) const { return path_.data() + start_[d]; }
+  double* row(Index d) { return values_.data() + start_[d]; }
+  const double* row(Index d) const { return values_.data() + start_[d]; }
+
+  std::vector<Index> parent_, depth_;
+  std::vector<Index> start_;  // [n + 1] first entry of row d
+  std::vector<Index> path_;   // columns of the entries
+  std::vector<double> values_;
+};
+
+}  // namespace tribo
