@@ -6,6 +6,7 @@
 
 #include "tribo/problem/errors.h"
 #include "tribo/solve/admm.h"
+#include "tribo/solve/ipm.h"
 #include "tribo/solve/nsgs.h"
 #include "tribo/solve/pgs.h"
 #include "tribo/solve/sap.h"
@@ -16,6 +17,8 @@ namespace {
 constexpr auto kCatalogue = std::to_array<SolverInfo>({
     {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts; the default",
      make_admm},
+    {"ipm", "interior point with a Newton polish: mass ratios, sliding stacks, high accuracy in 10-30 iterations",
+     make_ipm},
     {"nsgs", "nonsmooth Gauss-Seidel with an exact one-contact solver: loose piles, quick moderate accuracy",
      make_nsgs},
     {"pgs", "projected Gauss-Seidel, normal then tangent: the game-engine baseline with a certificate",

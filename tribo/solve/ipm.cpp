@@ -23,10 +23,16 @@
 namespace tribo {
 namespace {
 
+// First proximal weight of a polish: small enough for a few digits per step, large enough for redundant
+// contacts; the polish adapts it.
+constexpr double kPolishProximal = 1e-3;
+constexpr Index kProbeSteps = 4;
+constexpr double kProbeInterval = 0.03;
 constexpr double kFirstProximal = 1e-2;
 constexpr double kLastProximal = 4e-4;
 constexpr double kProximalFactor = 0.2;
 constexpr double kProximalTarget = 1e-8;
+constexpr double kHeadway = 0.7;
 
 class Ipm final : public Solver {
  public:
@@ -38,13 +44,17 @@ class Ipm final : public Solver {
 
  private:
   Status run(const ContactProblem& problem, Monitor& monitor);
-  bool polish(const ContactProblem& problem, Monitor& monitor, Index factorizations, double alpha);
+  bool follow(const ContactProblem& problem, Monitor& monitor);
+  bool follow_proximal(const ContactProblem& problem, Monitor& monitor);
+  bool exhausted(const Monitor& monitor) const { return iteration_ >= monitor.settings().max_iterations; }
+  bool polish(const ContactProblem& problem, Monitor& monitor, const Vector& start, Index factorizations,
+              bool probe);
 
   IpmOptions path_options_;
-  double switch_ = 1e-7;
+  double switch_ = 100.0;
   bool polishes_ = true;
   Index polish_steps_ = 25;
-  Index proximal_rounds_ = 40;
+  Index proximal_rounds_ = 10;
 
   IpmPath path_;
   Polish polish_;
@@ -70,7 +80,8 @@ std::vector<Option> Ipm::options() {
       integer_option("refinements", "corrections of every linear solve", path_options_.refinements, 0, 10),
       integer_option("patience", "iterations without headway before the path is left", path_options_.patience,
                      2, 1000),
-      real_option("switch", "error at which the polish takes over", switch_, 0.0, 1.0),
+      real_option("switch", "multiple of the tolerance at which a first short polish is tried", switch_, 0.0,
+                  1e12),
       flag_option("polish", "finish with a regularised Newton method on the law itself", polishes_),
       integer_option("polish_steps", "factorisations of one polish", polish_steps_, 1, 10000),
       integer_option("proximal_rounds", "proximal sub-problems tried when the path is lost", proximal_rounds_,
@@ -79,28 +90,65 @@ std::vector<Option> Ipm::options() {
 }
 
 // True when the monitor has stopped.
-bool Ipm::polish(const ContactProblem& problem, Monitor& monitor, Index factorizations, double alpha) {
+bool Ipm::polish(const ContactProblem& problem, Monitor& monitor, const Vector& start, Index factorizations,
+                 bool probe) {
   if (!polishes_) return false;
-  return polish_.run(problem, monitor, path_.system(), path_.blocks(), monitor.best(), alpha, factorizations,
-                     iteration_) == Polish::End::stopped;
+  return polish_.run(problem, monitor, path_.system(), path_.blocks(), start, kPolishProximal, factorizations,
+                     probe, iteration_) == Polish::End::stopped;
+}
+
+// Follows the path to its end, trying a short polish on the way; true when the monitor has stopped.
+bool Ipm::follow(const ContactProblem& problem, Monitor& monitor) {
+  double level = switch_ * monitor.tolerance();
+  for (;;) {
+    const IpmPath::End end =
+        path_.run(problem, path_options_, monitor, level, iteration_, monitor.settings().max_iterations);
+    if (end == IpmPath::End::stopped) return true;
+    if (end != IpmPath::End::reached) return polish(problem, monitor, monitor.best(), polish_steps_, false);
+    if (polish(problem, monitor, path_.impulse(), kProbeSteps, true)) return true;
+    level = kProbeInterval * std::min(level, monitor.best_error());
+  }
+}
+
+// Proximal point iterations whose sub-problems have no folds; true when the monitor has stopped.
+bool Ipm::follow_proximal(const ContactProblem& problem, Monitor& monitor) {
+  double alpha = kFirstProximal;
+  anchor_ = monitor.best();
+  for (Index round = 0; round < proximal_rounds_ && !exhausted(monitor); ++round) {
+    path_.set_proximal(problem, alpha, anchor_);
+    path_.start_cold(problem, path_options_, monitor);
+    const IpmPath::End end = path_.run(problem, path_options_, monitor, kProximalTarget, iteration_,
+                                       monitor.settings().max_iterations);
+    if (end == IpmPath::End::stopped) return true;
+    if (end != IpmPath::End::broken) anchor_ = path_.impulse();
+    const double before = monitor.best_error();
+    if (polish(problem, monitor, anchor_, polish_steps_, false)) return true;
+    if (monitor.best_error() < kHeadway * before) anchor_ = monitor.best();
+    alpha = std::max(kProximalFactor * alpha, kLastProximal);
+  }
+  return false;
 }
 
 Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {
-  const Index last = monitor.settings().max_iterations;
   iteration_ = 0;
-  path_.prepare(problem, monitor.settings().law, path_options_);
   polish_.prepare(problem, monitor.settings().law);
   const bool warm = path_options_.warm != IpmWarm::none && !monitor.start().isZero(0.0);
-  if (warm) {
-    path_.start_warm(problem, path_options_, monitor.start());
-  } else {
+  const RowSystem::Route first = path_options_.system;
+  for (const RowSystem::Route route : {first, RowSystem::Route::rows}) {
+    path_.prepare(problem, monitor.settings().law, route);
+    if (warm && route == first) {
+      path_.start_warm(problem, path_options_, monitor.start());
+      if (follow(problem, monitor)) return Status::converged;
+    }
     path_.start_cold(problem, path_options_, monitor);
+    if (follow(problem, monitor)) return Status::converged;
+    if (path_.diverges(problem)) return Status::no_solution_suspected;
+    // The rows keep more digits than the degrees of freedom: the same path once more through them.
+    if (exhausted(monitor) || path_.system().route() == RowSystem::Route::rows) break;
   }
-  IpmPath::End end = path_.run(problem, path_options_, monitor, switch_, iteration_, last);
-  if (end == IpmPath::End::stopped) return Status::converged;
-  const double alpha = std::min(1e-2, monitor.best_error());
-  if (polish(problem, monitor, polish_steps_, alpha)) return Status::converged;
-  return iteration_ >= last ? Status::iteration_limit : Status::stalled;
+  if (follow_proximal(problem, monitor)) return Status::converged;
+  if (path_.diverges(problem)) return Status::no_solution_suspected;
+  return exhausted(monitor) ? Status::iteration_limit : Status::stalled;
 }
 
 Status Ipm::iterate(const ContactProblem& problem, Monitor& monitor) {

@@ -24,16 +24,16 @@ constexpr double kShortening = 0.8;
 
 }  // namespace
 
-void IpmPath::prepare(const ContactProblem& problem, Law law, const IpmOptions& options) {
+void IpmPath::prepare(const ContactProblem& problem, Law law, RowSystem::Route route) {
   law_ = law;
   cones_.prepare(problem);
-  system_.prepare(problem, options.system);
+  system_.prepare(problem, route);
   blocks_.resize(problem);
-  blocks_.weight = cones_.scaling();
-  blocks_.symmetric = problem.is_symmetric() && (law == Law::convex || !cones_.has_cones());
   for (Vector* v : {&impulse_, &velocity_, &w_, &rp_, &r_, &dl_, &compliance_, &pull_}) {
     v->resize(problem.row_count());
   }
+  impulse_.setZero();
+  velocity_ = problem.free_velocity();
   set_proximal(problem, 0.0, impulse_);
 }
 
@@ -60,6 +60,8 @@ double IpmPath::residual() const { return std::max(rp_.lpNorm<Eigen::Infinity>()
 void IpmPath::start_cold(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
   cones_.start_cold();
   if (options.start == IpmStart::centre) return;
+  blocks_.weight = cones_.scaling();
+  blocks_.symmetric = false;
   evaluate(problem);
   const double bilateral = kBilateralThroughDofs;
   if (!cones_.scale_pairs(problem, law_, compliance_, w_, bilateral, blocks_)) return;
@@ -96,6 +98,10 @@ bool IpmPath::solve_direction(const ContactProblem& problem, const IpmOptions& o
   if (!dl_.allFinite()) return false;
   cones_.set_direction(dl_);
   return true;
+}
+
+bool IpmPath::diverges(const ContactProblem& problem) const {
+  return !impulse_.allFinite() || looks_infeasible(problem, impulse_, velocity_, law_);
 }
 
 // Called with the corrector's direction and its step. Returns the step to take along the direction then held,
@@ -148,6 +154,8 @@ bool IpmPath::advance(const ContactProblem& problem, const IpmOptions& options, 
 
 IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor,
                           double target, Index& iteration, Index last_iteration) {
+  blocks_.weight = cones_.scaling();
+  blocks_.symmetric = problem.is_symmetric() && (law_ == Law::convex || !cones_.has_cones());
   double best = std::numeric_limits<double>::infinity();
   Index waiting = 0;
   evaluate(problem);

@@ -23,7 +23,7 @@ struct IpmOptions {
   double warm_margin = 1e-2;  // how far inside a warm start is pushed, scaled
   double step_back = 0.95;    // fraction of the way to the boundary
   bool equal_steps = true;    // one step for x and y; frictionless problems may use two
-  Index refinements = 2;
+  Index refinements = 1;
   Index patience = 8;  // iterations without headway before the path is left
   RowSystem::Route system = RowSystem::Route::automatic;
 };
@@ -33,7 +33,7 @@ class IpmPath {
   enum class End { stopped, reached, stalled, broken };  // stopped: by the monitor
 
   // Scales the problem and prepares the linear system.
-  void prepare(const ContactProblem& problem, Law law, const IpmOptions& options);
+  void prepare(const ContactProblem& problem, Law law, RowSystem::Route route);
 
   void start_cold(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
   void start_warm(const ContactProblem& problem, const IpmOptions& options, const Vector& impulse);
@@ -46,6 +46,8 @@ class IpmPath {
           Index& iteration, Index last_iteration);
 
   const Vector& impulse() const { return impulse_; }
+  // Whether the impulses run away as they do for contradictory constraints.
+  bool diverges(const ContactProblem& problem) const;
   RowSystem& system() { return system_; }
   RowBlocks& blocks() { return blocks_; }
 

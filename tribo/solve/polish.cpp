@@ -9,14 +9,16 @@
 namespace tribo {
 namespace {
 
-constexpr double kSuccess = 0.1;  // alpha after a sub-problem that was solved
-constexpr double kFailure = 5.0;  // and after one that was not
+constexpr double kSuccess = 0.1;         // alpha after a sub-problem that was solved
+constexpr double kQuickSuccess = 0.01;   // ... by a single step
+constexpr double kFailure = 5.0;         // and after one that was not
+constexpr double kProbeReduction = 0.3;  // a probe goes on only while every step does at least this
 constexpr double kInnerTolerance = 0.1;
 constexpr Index kInnerSteps = 12;
 constexpr Index kTrials = 8;
 constexpr double kLowestAlpha = 1e-11;
 constexpr double kHighestAlpha = 1e2;
-constexpr Index kRefinements = 2;
+constexpr Index kRefinements = 1;
 
 double project_scalar(const ContactProblem& problem, Index i, double z) {
   switch (problem.kind(i)) {
@@ -97,7 +99,7 @@ void Polish::fill_blocks(const ContactProblem& problem, double alpha, RowBlocks&
 }
 
 // From trial_ with F at it: a step of decreasing length until the norm of F falls; the full one otherwise.
-bool Polish::newton_step(const ContactProblem& problem, RowSystem&, double alpha, double& merit) {
+bool Polish::newton_step(const ContactProblem& problem, double alpha, double& merit) {
   const double before = merit;
   double length = 1.0;
   trial_ += step_;
@@ -111,7 +113,8 @@ bool Polish::newton_step(const ContactProblem& problem, RowSystem&, double alpha
 }
 
 Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSystem& system, RowBlocks& blocks,
-                        const Vector& start, double alpha, Index factorizations, Index& iteration) {
+                        const Vector& start, double alpha, Index factorizations, bool probe,
+                        Index& iteration) {
   blocks.weight = root_;
   blocks.symmetric = false;
   impulse_ = start;
@@ -124,7 +127,7 @@ Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSyst
     trial_ = impulse_;
     double merit = residual(problem, trial_, alpha);
     const double wanted = kInnerTolerance * error;
-    bool solved = false;
+    bool solved = false, quick = false;
     for (Index k = 0; k < kInnerSteps && used < factorizations && !solved; ++k) {
       fill_blocks(problem, alpha, blocks);
       monitor.count_factorization();
@@ -133,10 +136,13 @@ Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSyst
       negative_ = -natural_;
       system.solve(problem, blocks, negative_, step_, kRefinements);
       if (!step_.allFinite()) break;
-      const bool better = newton_step(problem, system, alpha, merit);
+      const double before = merit;
+      const bool better = newton_step(problem, alpha, merit);
+      quick = k == 0;
       if (monitor.check(++iteration, trial_, velocity_, alpha)) return End::stopped;
       if (iteration >= monitor.settings().max_iterations) return End::exhausted;
       solved = merit <= wanted;
+      if (probe && merit > kProbeReduction * before) return End::stalled;
       if (!better) break;
     }
     const double moved = residual(problem, trial_, 0.0);
@@ -146,7 +152,7 @@ Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSyst
       error = moved;
     }
     if (!solved && alpha >= kHighestAlpha) return End::stalled;
-    alpha *= solved ? kSuccess : kFailure;
+    alpha *= solved ? (quick ? kQuickSuccess : kSuccess) : kFailure;
   }
   return End::exhausted;
 }

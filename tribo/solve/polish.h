@@ -22,16 +22,17 @@ class Polish {
   void prepare(const ContactProblem& problem, Law law);
 
   // From `start` (impulses) with at most `factorizations`; every iterate is offered to the monitor. `system`
-  // must be prepared for the problem. `iteration` counts on.
+  // must be prepared for the problem. `iteration` counts on. A probe gives up at the first step that does not
+  // pay.
   End run(const ContactProblem& problem, Monitor& monitor, RowSystem& system, RowBlocks& blocks,
-          const Vector& start, double alpha, Index factorizations, Index& iteration);
+          const Vector& start, double alpha, Index factorizations, bool probe, Index& iteration);
 
   const Vector& impulse() const { return impulse_; }  // the last accepted one
 
  private:
   double residual(const ContactProblem& problem, const Vector& impulse, double alpha);
   void fill_blocks(const ContactProblem& problem, double alpha, RowBlocks& blocks) const;
-  bool newton_step(const ContactProblem& problem, RowSystem& system, double alpha, double& merit);
+  bool newton_step(const ContactProblem& problem, double alpha, double& merit);
 
   Law law_ = Law::exact;
   Vector root_;  // sqrt(w_i) per row

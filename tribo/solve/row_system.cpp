@@ -104,7 +104,7 @@ void RowSystem::subtract_product(const ContactProblem& problem, const RowBlocks&
 void RowSystem::solve(const ContactProblem& problem, const RowBlocks& blocks, const Vector& r, Vector& x,
                       Index refinements) {
   solve_once(problem, blocks, r, x);
-  if (refinements == 0) return;
+  if (refinements == 0 || route_ == Route::rows) return;
   constexpr double kGoodEnough = 1e-13;
   const double size = r.cwiseProduct(blocks.weight).norm();
   double last = std::numeric_limits<double>::infinity();

@@ -39,7 +39,7 @@ class RowSystem {
 
   // False if singular to rounding.
   bool factorize(const ContactProblem& problem, const RowBlocks& blocks);
-  // x = (P W + Q)^-1 r with at most `refinements` corrections while they help.
+  // x = (P W + Q)^-1 r; through the degrees of freedom with at most `refinements` corrections while they help.
   void solve(const ContactProblem& problem, const RowBlocks& blocks, const Vector& r, Vector& x,
              Index refinements);
 
