@@ -3,6 +3,7 @@
 // decides.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 #include "tribo/solve/solver.h"
@@ -26,6 +27,9 @@ class Monitor {
 
   // Cheap: true when the time is over; for loops that check() only now and then.
   bool out_of_time(Index iteration);
+
+  // Seconds left of Settings::time_limit, at least 0.
+  double remaining_time() const { return std::max(0.0, settings_.time_limit - seconds()); }
 
   double last_error() const { return last_error_; }
   double best_error() const { return best_error_; }

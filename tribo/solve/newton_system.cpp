@@ -1,0 +1,150 @@
+#include "tribo/solve/newton_system.h"
+
+#include <Eigen/LU>
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+class DofsSystem final : public NewtonSystem {
+ public:
+  void prepare(const ContactProblem& problem) override {
+    problem_ = &problem;
+    for (Vector* v : {&state_, &residual_, &weighted_, &direction_}) v->resize(problem.dof_count());
+    velocity_.resize(problem.row_count());
+    velocity_direction_.resize(problem.row_count());
+    kernel_.analyze(problem.mass(), problem.jacobian());
+  }
+
+  void start(const Vector& impulse) override {
+    problem_->generalized_velocity_of(impulse, state_);
+    problem_->jacobian().multiply(state_, velocity_);
+    velocity_ += problem_->bias();
+  }
+
+  double residual(const Vector& impulse) override {
+    problem_->mass().multiply(state_, residual_);
+    residual_ -= problem_->momentum();
+    weighted_.setZero();
+    problem_->jacobian().add_transpose_product(impulse, weighted_);
+    residual_ -= weighted_;
+    weighted_ = residual_;
+    problem_->mass_factor().solve_in_place(weighted_);
+    return std::sqrt(std::max(0.0, residual_.dot(weighted_)));
+  }
+
+  bool direction(std::span<const Mat3> derivative) override {
+    if (!kernel_.factorize(problem_->mass(), problem_->jacobian(), derivative)) return false;
+    residual_ = -residual_;
+    kernel_.solve(residual_, direction_, 1);
+    if (!direction_.allFinite()) return false;
+    problem_->jacobian().multiply(direction_, velocity_direction_);
+    return true;
+  }
+
+  void move(double step) override {
+    state_ += step * direction_;
+    velocity_ += step * velocity_direction_;
+  }
+
+  double magnitude() const override {
+    double energy = 0.0;  // v . A v block by block, without a temporary vector
+    const BlockDiagonal& mass = problem_->mass();
+    for (Index t = 0; t < mass.block_count(); ++t) {
+      const auto v = state_.segment(mass.block_start(t), mass.block_size(t));
+      for (Index c = 0; c < v.size(); ++c) energy += v[c] * mass.block(t).col(c).dot(v);
+    }
+    return std::sqrt(std::max(energy, problem_->free_energy()));
+  }
+
+  void set_interrupt(const std::function<bool()>* interrupt) override { kernel_.set_interrupt(interrupt); }
+
+ private:
+  const ContactProblem* problem_ = nullptr;
+  PrimalLu kernel_;
+  Vector state_, residual_, weighted_, direction_, velocity_direction_;
+};
+
+class RowsSystem final : public NewtonSystem {
+ public:
+  void prepare(const ContactProblem& problem) override {
+    problem_ = &problem;
+    w_ = problem.has_delassus() ? &problem.delassus()
+                                : &assembler_.assemble(problem.mass_factor(), problem.jacobian());
+    for (Vector* v : {&velocity_, &residual_, &direction_, &rhs_, &impulse_direction_}) {
+      v->resize(problem.row_count());
+    }
+    left_.resize(problem.constraint_count());
+    diagonal_.resize(problem.constraint_count());
+    kernel_.analyze(*w_);
+  }
+
+  void start(const Vector& impulse) override {
+    w_->multiply(impulse, velocity_);
+    velocity_ += problem_->free_velocity();
+  }
+
+  double residual(const Vector& impulse) override {
+    w_->multiply(impulse, residual_);
+    residual_ = velocity_ - problem_->free_velocity() - residual_;
+    return energy_norm(residual_);
+  }
+
+  bool direction(std::span<const Mat3> derivative) override {
+    for (Index i = 0; i < problem_->constraint_count(); ++i) {
+      const double w = problem_->scale(i);
+      const Index row = problem_->row(i);
+      if (problem_->rows(i) == 3) {
+        const Mat3 e = (Mat3::Identity() + w * derivative[i]).inverse();
+        diagonal_[i] = e;
+        left_[i] = (Mat3::Identity() - e) / w;
+        rhs_.segment<3>(row) = left_[i] * residual_.segment<3>(row);
+      } else {
+        const double e = 1.0 / (1.0 + w * derivative[i](0, 0));
+        diagonal_[i](0, 0) = e;
+        left_[i](0, 0) = (1.0 - e) / w;
+        rhs_[row] = left_[i](0, 0) * residual_[row];
+      }
+    }
+    if (!kernel_.factorize(*w_, left_, diagonal_)) return false;
+    kernel_.solve(rhs_, impulse_direction_, 1);
+    w_->multiply(impulse_direction_, direction_);
+    direction_ -= residual_;
+    return direction_.allFinite();
+  }
+
+  void move(double step) override { velocity_ += step * direction_; }
+
+  double magnitude() const override {
+    return std::max(energy_norm(velocity_), energy_norm(problem_->free_velocity()));
+  }
+
+  void set_interrupt(const std::function<bool()>* interrupt) override { kernel_.set_interrupt(interrupt); }
+
+ private:
+  double energy_norm(const Vector& u) const {
+    double sum = 0.0;
+    for (Index i = 0; i < problem_->constraint_count(); ++i) {
+      sum += u.segment(problem_->row(i), problem_->rows(i)).squaredNorm() / problem_->scale(i);
+    }
+    return std::sqrt(sum);
+  }
+
+  const ContactProblem* problem_ = nullptr;
+  const BlockMatrix* w_ = nullptr;
+  DelassusAssembler assembler_;
+  RowLu kernel_;
+  std::vector<Mat3> left_, diagonal_;
+  Vector residual_, direction_, rhs_, impulse_direction_;
+};
+
+}  // namespace
+
+std::unique_ptr<NewtonSystem> make_dofs_system() { return std::make_unique<DofsSystem>(); }
+std::unique_ptr<NewtonSystem> make_rows_system() { return std::make_unique<RowsSystem>(); }
+
+bool prefers_rows(const ContactProblem& problem) {
+  return problem.has_delassus() || problem.row_count() < problem.dof_count();
+}
+
+}  // namespace tribo

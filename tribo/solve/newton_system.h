@@ -1,0 +1,55 @@
+// The momentum equation with the constraint law inserted, as the semismooth Newton solvers see it, in the two
+// forms a problem can take:
+//
+//   dofs   state v:  r(v) = A v - b - J^T lambda(J v + e),     Newton matrix A + J^T D J,     Lee (19)
+//   rows   state u:  F(u) = u - q - W lambda(u),               Newton matrix I + W D
+//
+// with D = -d lambda / d u block by block. The rows form serves explicit (also unsymmetric) W and problems
+// with fewer rows than degrees of freedom. Its system is solved for d lambda = -D du:
+//   (E + w^-1 (I - E) W) d lambda = w^-1 (I - E) F,   du = W d lambda - F,   E_i = (I + w_i D_i)^-1,
+// which is the Newton step multiplied by E and bounded whatever the penalty.
+// Residuals are measured in the energy norm, sqrt(J): |r| in A^-1, |F| weighted by 1 / w_i.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tribo/linalg/delassus.h"
+#include "tribo/linalg/newton_kernel.h"
+#include "tribo/problem/contact_problem.h"
+
+namespace tribo {
+
+class NewtonSystem {
+ public:
+  virtual ~NewtonSystem() = default;
+
+  // Called once per solve; symbolic work only when the structure is new. `problem` must stay.
+  virtual void prepare(const ContactProblem& problem) = 0;
+  // The state that follows from these impulses: u = W lambda + q.
+  virtual void start(const Vector& impulse) = 0;
+  // Constraint velocities of the present state, [rows].
+  const Vector& velocity() const { return velocity_; }
+  // Residual of the present state when the law answers with `impulse`; returns its energy norm.
+  virtual double residual(const Vector& impulse) = 0;
+  // Newton direction from the last residual. False if the matrix is singular or the factorisation was
+  // interrupted.
+  virtual bool direction(std::span<const Mat3> derivative) = 0;
+  // Moves the state by `step` times the direction (negative: back).
+  virtual void move(double step) = 0;
+  // Size of the state in the energy norm: what rounding errors are relative to.
+  virtual double magnitude() const = 0;
+  virtual void set_interrupt(const std::function<bool()>* interrupt) = 0;
+
+ protected:
+  Vector velocity_;
+};
+
+std::unique_ptr<NewtonSystem> make_dofs_system();
+std::unique_ptr<NewtonSystem> make_rows_system();
+
+// Which form suits the problem: explicit W or fewer rows than degrees of freedom -> rows.
+bool prefers_rows(const ContactProblem& problem);
+
+}  // namespace tribo
