@@ -147,7 +147,7 @@ bool IpmPath::advance(const ContactProblem& problem, const IpmOptions& options, 
     return steps.minCoeff() > 0.0;
   }
   double step = steps.minCoeff();
-  if (law_ == Law::exact && cones_.has_cones()) step = careful_step(problem, options, target, step);
+  if (cones_.has_cones()) step = careful_step(problem, options, target, step);
   cones_.move(step, step);
   return step > 0.0;
 }
