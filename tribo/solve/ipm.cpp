@@ -17,6 +17,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tribo/solve/convex_polish.h"
 #include "tribo/solve/ipm_path.h"
 #include "tribo/solve/polish.h"
 
@@ -58,6 +59,7 @@ class Ipm final : public Solver {
 
   IpmPath path_;
   Polish polish_;
+  ConvexPolish convex_polish_;
   Vector anchor_;
   Index iteration_ = 0;
 };
@@ -93,6 +95,9 @@ std::vector<Option> Ipm::options() {
 bool Ipm::polish(const ContactProblem& problem, Monitor& monitor, const Vector& start, Index factorizations,
                  bool probe) {
   if (!polishes_) return false;
+  if (monitor.settings().law == Law::convex && !problem.has_delassus()) {
+    return convex_polish_.run(problem, monitor, start, 1.0 / kPolishProximal, factorizations, iteration_);
+  }
   return polish_.run(problem, monitor, path_.system(), path_.blocks(), start, kPolishProximal, factorizations,
                      probe, iteration_) == Polish::End::stopped;
 }
@@ -132,6 +137,7 @@ bool Ipm::follow_proximal(const ContactProblem& problem, Monitor& monitor) {
 Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {
   iteration_ = 0;
   polish_.prepare(problem, monitor.settings().law);
+  if (monitor.settings().law == Law::convex && !problem.has_delassus()) convex_polish_.prepare(problem);
   const bool warm = path_options_.warm != IpmWarm::none && !monitor.start().isZero(0.0);
   const RowSystem::Route first = path_options_.system;
   for (const RowSystem::Route route : {first, RowSystem::Route::rows}) {
@@ -153,9 +159,12 @@ Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {
 
 Status Ipm::iterate(const ContactProblem& problem, Monitor& monitor) {
   const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
-  if (std::isfinite(monitor.settings().time_limit)) path_.system().set_interrupt(&interrupt);
+  const bool timed = std::isfinite(monitor.settings().time_limit);
+  path_.system().set_interrupt(timed ? &interrupt : nullptr);
+  convex_polish_.set_interrupt(timed ? &interrupt : nullptr);
   const Status status = run(problem, monitor);
   path_.system().set_interrupt(nullptr);
+  convex_polish_.set_interrupt(nullptr);
   return status;
 }
 
