@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tribo/problem/errors.h"
+#include "tribo/problem/quadruped.h"
 #include "tribo/problem/ring_scenes.h"
 #include "tribo/problem/serial_arm.h"
 #include "tribo/problem/sphere_pile.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr Index kMostBodies = 2'000'000;
 constexpr Index kMostJoints = 1000;  // of an arm: its mass matrix is dense
+constexpr Index kMostRobots = 10'000;
 constexpr double kLargestRatio = 1e12;
 
 struct Kind {
@@ -28,7 +30,7 @@ struct Kind {
   ContactProblem (*make)(const GeneratorSettings&);
 };
 
-constexpr std::array<GeneratorInfo, 8> kCatalogue{{
+constexpr std::array<GeneratorInfo, 9> kCatalogue{{
     {"tower",
      "N unit cubes on the ground, 4 corner contacts per interface; masses from 1 kg at the bottom to the "
      "mass ratio at "
@@ -70,6 +72,10 @@ constexpr std::array<GeneratorInfo, 8> kCatalogue{{
      "joint "
      "friction; mass ratio from the base to the tip; slide: random joint speeds; friction 0.5, time step 1 "
      "ms"},
+    {"trees",
+     "N four-legged robots (trees of 18 dofs with known articulation, at most 10000) on uneven ground, about "
+     "11 contacts each: feet, knees, bellies, between legs and between neighbours; joint limits; mass ratio "
+     "from the first to the last; slide: they fall with random speeds; friction 0.7, time step 1/240 s"},
 }};
 
 // In the order of the catalogue.
@@ -82,6 +88,7 @@ constexpr std::array<Kind, kCatalogue.size()> kKinds{{
     {0.2, 1.0 / 240.0, kMostBodies, detail::make_bolt},
     {0.3, 1.0 / 240.0, kMostBodies, detail::make_dishes},
     {0.5, 1e-3, kMostJoints, detail::make_arm},
+    {0.7, 1.0 / 240.0, kMostRobots, detail::make_trees},
 }};
 
 const Kind& find_kind(std::string_view name) {
