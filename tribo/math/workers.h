@@ -15,6 +15,7 @@
 //   workers.run(tree_count, [&](Index tree, Index worker) { factorize(tree, scratch[worker]); });
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -41,7 +42,11 @@ class Workers {
   // Bodies see worker < count().
   Index count() const { return static_cast<Index>(threads_.size()) + 1; }
 
-  // `chunk`: consecutive items handed out at once; raise it where one item takes less than a microsecond.
+  // A chunk for items of a microsecond or less: enough chunks for balance, not so many that handing them out
+  // costs more than the work.
+  Index share(Index items) const { return std::clamp(items / (4 * count()), Index{1}, Index{512}); }
+
+  // `chunk`: consecutive items handed out at once.
   template <class F>
   void run(Index items, F&& body, Index chunk = 1) {
     using Body = std::remove_reference_t<F>;

@@ -33,20 +33,32 @@ double clamp_derivative(const ContactProblem& problem, Index i, double y) {
 
 }  // namespace
 
+void ProximalLaw::prepare_constraint(const ContactProblem& problem, const Vector& compliance, Index i,
+                                     double p) {
+  const Index row = problem.row(i);
+  if (problem.kind(i) == ConstraintKind::contact) {
+    const double tangent = std::max(compliance[row], compliance[row + 1]) + p;
+    total_.segment<3>(row) << tangent, tangent, compliance[row + 2] + p;
+    proximal_.segment<3>(row) = total_.segment<3>(row) - compliance.segment<3>(row);
+  } else {
+    proximal_[row] = p;
+    total_[row] = compliance[row] + p;
+  }
+}
+
 void ProximalLaw::prepare(const ContactProblem& problem, const Vector& compliance, double beta) {
   proximal_.resize(problem.row_count());
   total_.resize(problem.row_count());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    const double p = problem.scale(i) / beta;
-    if (problem.kind(i) == ConstraintKind::contact) {
-      const double tangent = std::max(compliance[row], compliance[row + 1]) + p;
-      total_.segment<3>(row) << tangent, tangent, compliance[row + 2] + p;
-      proximal_.segment<3>(row) = total_.segment<3>(row) - compliance.segment<3>(row);
-    } else {
-      proximal_[row] = p;
-      total_[row] = compliance[row] + p;
-    }
+    prepare_constraint(problem, compliance, i, problem.scale(i) / beta);
+  }
+}
+
+void ProximalLaw::prepare_uniform(const ContactProblem& problem, double penalty) {
+  proximal_.resize(problem.row_count());
+  total_.resize(problem.row_count());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    prepare_constraint(problem, problem.compliance(), i, 1.0 / penalty);
   }
 }
 
@@ -55,20 +67,24 @@ Vec3 ProximalLaw::target(Index row, const Vector& u, const Vector& multiplier) c
       .cwiseQuotient(total_.segment<3>(row));
 }
 
+void ProximalLaw::impulse_of(const ContactProblem& problem, Law law, Index i, const Vector& u,
+                             const Vector& multiplier, Vector& impulse) const {
+  const Index row = problem.row(i);
+  if (problem.kind(i) == ConstraintKind::contact) {
+    const Vec3 y = target(row, u, multiplier);
+    const double mu = problem.friction(i);
+    impulse.segment<3>(row) = law == Law::exact ? project_strict(y, mu)
+                                                : project_cone_metric(y, mu, total_[row], total_[row + 2]);
+  } else {
+    impulse[row] = clamp_scalar(problem, i, (proximal_[row] * multiplier[row] - u[row]) / total_[row]);
+  }
+}
+
 void ProximalLaw::impulse(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
                           Vector& impulse) const {
   assert(total_.size() == problem.row_count());
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      const Vec3 y = target(row, u, multiplier);
-      const double mu = problem.friction(i);
-      impulse.segment<3>(row) = law == Law::exact ? project_strict(y, mu)
-                                                  : project_cone_metric(y, mu, total_[row], total_[row + 2]);
-    } else {
-      impulse[row] = clamp_scalar(problem, i, (proximal_[row] * multiplier[row] - u[row]) / total_[row]);
-    }
-  }
+  for (Index i = 0; i < problem.constraint_count(); ++i)
+    impulse_of(problem, law, i, u, multiplier, impulse);
 }
 
 void ProximalLaw::derivative(const ContactProblem& problem, Law law, const Vector& u,

@@ -26,11 +26,26 @@ class ProximalLaw {
   void prepare(const ContactProblem& problem, double beta) { prepare(problem, problem.compliance(), beta); }
   // The same with another compliance R [rows] than the problem's own.
   void prepare(const ContactProblem& problem, const Vector& compliance, double beta);
+  // One and the same penalty for all constraints, N s per m/s, as Lee et al. print it.
+  void prepare_uniform(const ContactProblem& problem, double penalty);
+
+  // p of constraint i is proximal(i): for more than one slack per constraint.
+  template <class Proximal>
+  void prepare_each(const ContactProblem& problem, const Proximal& proximal) {
+    proximal_.resize(problem.row_count());
+    total_.resize(problem.row_count());
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      prepare_constraint(problem, problem.compliance(), i, proximal(i));
+    }
+  }
 
   // lambda(u) for all constraints; u, lambda_k, lambda: [rows]. A lagged De Saxce term (CANAL) is simply part
   // of the u given.
   void impulse(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
                Vector& impulse) const;
+  // The same for constraint i alone, in the vectors of all rows.
+  void impulse_of(const ContactProblem& problem, Law law, Index i, const Vector& u, const Vector& multiplier,
+                  Vector& impulse) const;
   // D_i = -d lambda_i / d u_i at u, one element of the generalised Jacobian; symmetric under the convex law.
   // Scalar constraints use D_i(0, 0).
   void derivative(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
@@ -40,6 +55,7 @@ class ProximalLaw {
   double proximal(Index row) const { return proximal_[row]; }  // p
 
  private:
+  void prepare_constraint(const ContactProblem& problem, const Vector& compliance, Index i, double p);
   Vec3 target(Index row, const Vector& u, const Vector& multiplier) const;
 
   Vector proximal_, total_;  // [rows]
