@@ -32,6 +32,12 @@ void BlockDiagonal::reserve(Index blocks, Index dofs_per_block) {
   data_.reserve(static_cast<std::size_t>(blocks) * dofs_per_block * dofs_per_block);
 }
 
+void BlockDiagonal::clear() {
+  start_.resize(1);
+  data_start_.resize(1);
+  data_.clear();
+}
+
 Index BlockDiagonal::add_block(const Eigen::Ref<const Matrix>& block) {
   assert(block.rows() == block.cols());
   const Index n = static_cast<Index>(block.rows());

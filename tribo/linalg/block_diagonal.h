@@ -18,6 +18,8 @@ class BlockDiagonal {
 
   void reserve(Index blocks, Index dofs_per_block);
 
+  void clear();  // keeps the memory
+
   // Appends a square block; returns its index. Only the shape is checked here (see ContactProblemBuilder).
   Index add_block(const Eigen::Ref<const Matrix>& block);
 
@@ -47,6 +49,10 @@ class BlockDiagonalCholesky {
   // Returns kSuccess, or the index of the first block that is not positive definite (the factor is then
   // unusable).
   Index factorize(const BlockDiagonal& matrix);
+
+  // For factors known already: starts afresh, and appends the lower factor of one block.
+  void clear() { lower_.clear(); }
+  void add_lower(const BlockDiagonal::ConstBlock& lower) { lower_.add_block(lower); }
 
   Index block_count() const { return lower_.block_count(); }
   Index size() const { return lower_.size(); }

@@ -15,6 +15,14 @@ void BlockJacobian::reserve(Index groups, Index pieces, std::size_t entries) {
   data_.reserve(entries);
 }
 
+void BlockJacobian::clear() {
+  row_start_.resize(1);
+  piece_start_.resize(1);
+  for (std::vector<Index>* list : {&tree_, &dof_, &cols_}) list->clear();
+  data_start_.clear();
+  data_.clear();
+}
+
 Index BlockJacobian::add_group(Index rows) {
   row_start_.push_back(row_start_.back() + rows);
   piece_start_.push_back(piece_start_.back());

@@ -20,6 +20,8 @@ class BlockJacobian {
 
   void reserve(Index groups, Index pieces, std::size_t entries);
 
+  void clear();  // keeps the memory
+
   // Starts a new constraint of `rows` rows without any piece; returns its index.
   Index add_group(Index rows);
 

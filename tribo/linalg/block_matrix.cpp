@@ -53,6 +53,27 @@ BlockMatrix BlockMatrix::from_triplets(std::vector<Index> starts, std::span<cons
   return matrix;
 }
 
+void BlockMatrix::assign_part(const BlockMatrix& whole, std::span<const Index> groups,
+                              std::span<const Index> local) {
+  starts_.assign(1, 0);
+  block_start_.assign(1, 0);
+  column_.clear();
+  diagonal_.clear();
+  data_start_.clear();
+  data_.clear();
+  for (const Index g : groups) {
+    starts_.push_back(starts_.back() + whole.rows(g));
+    for (Index k = whole.row_begin(g); k < whole.row_end(g); ++k) {
+      const Index c = whole.column(k);
+      if (c == g) diagonal_.push_back(static_cast<Index>(column_.size()));
+      column_.push_back(local[c]);
+      data_start_.push_back(data_.size());
+      data_.insert(data_.end(), whole.data(k), whole.data(k) + whole.rows(g) * whole.rows(c));
+    }
+    block_start_.push_back(static_cast<Index>(column_.size()));
+  }
+}
+
 void BlockMatrix::set_zero() { std::fill(data_.begin(), data_.end(), 0.0); }
 
 bool BlockMatrix::all_finite() const {

@@ -31,6 +31,10 @@ class BlockMatrix {
   // Same, from a block pattern whose values are then written through mutable_block(); `columns[g]` sorted.
   static BlockMatrix from_pattern(std::vector<Index> starts, const std::vector<std::vector<Index>>& columns);
 
+  // Becomes the rows and columns `groups` (ascending) of `whole`, which must not couple them to others;
+  // local[g] is the place of g among them. Keeps its memory.
+  void assign_part(const BlockMatrix& whole, std::span<const Index> groups, std::span<const Index> local);
+
   Index group_count() const { return starts_.empty() ? 0 : static_cast<Index>(starts_.size()) - 1; }
   Index size() const { return starts_.empty() ? 0 : starts_.back(); }
   Index start(Index g) const { return starts_[g]; }

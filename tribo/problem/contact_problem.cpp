@@ -10,9 +10,6 @@
 namespace tribo {
 namespace {
 
-// Relative asymmetry below this is rounding of the writer, above it is physics (gyroscopic terms).
-constexpr double kSymmetryTolerance = 1e-13;
-
 // W_ii = sum over pieces of (L^-1 J^T)^T (L^-1 J^T), A = L L^T.
 Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, Index i,
                              Matrix& scratch) {
@@ -109,6 +106,11 @@ void ContactProblem::derive() {
   Vector v = momentum_;
   mass_factor_.solve_in_place(v);
   free_energy_ = momentum_.dot(v);
+  tree_energy_.resize(tree_count());
+  for (Index t = 0; t < tree_count(); ++t) {
+    const Index at = mass_.block_start(t), n = mass_.block_size(t);
+    tree_energy_[t] = momentum_.segment(at, n).dot(v.segment(at, n));
+  }
   free_velocity_.resize(row_count());
   jacobian_.multiply(v, free_velocity_);
   free_velocity_ += bias_;

@@ -50,6 +50,8 @@ enum class Law : std::uint8_t { exact, convex };
 
 class ContactProblem {
  public:
+  ContactProblem() = default;  // no trees, no constraints; see ContactProblemBuilder
+
   // Sizes.
   Index constraint_count() const { return static_cast<Index>(kind_.size()); }
   Index contact_count() const { return contact_count_; }
@@ -102,7 +104,9 @@ class ContactProblem {
 
  private:
   friend class ContactProblemBuilder;
-  ContactProblem() = default;
+  friend class Islands;
+  // max |W - W^T| / max |W|: below it is rounding of the writer, above it is physics (gyroscopic terms).
+  static constexpr double kSymmetryTolerance = 1e-13;
   void derive();  // fills q, W_ii and the scales
 
   std::vector<ConstraintKind> kind_;
@@ -115,6 +119,7 @@ class ContactProblem {
   Vector bias_, compliance_;
   Vector free_velocity_;
   double free_energy_ = 0.0;
+  std::vector<double> tree_energy_;  // the same of every tree
   std::vector<Mat3> diagonal_;
   std::vector<double> scale_;
   std::optional<BlockMatrix> delassus_;

@@ -96,4 +96,34 @@ void TreeStructure::set_terms(Index constraint, Index piece, Index tree,
   term_start_.push_back(static_cast<Index>(term_dof_.size()));
 }
 
+void TreeStructure::begin_part(const TreeStructure& whole, std::span<const Index> trees) {
+  of_tree_.clear();
+  term_start_.resize(1);
+  term_dof_.clear();
+  term_offset_.clear();
+  blocks_.clear();
+  std::size_t known = 0;
+  for (const Index tree : trees) {
+    const Articulation* articulation = whole.articulation(tree);
+    of_tree_.push_back(articulation == nullptr ? -1 : static_cast<Index>(known));
+    if (articulation == nullptr) continue;
+    if (known == articulations_.size()) articulations_.emplace_back();
+    articulations_[known++] = *articulation;
+  }
+  articulations_.resize(known);
+}
+
+void TreeStructure::add_part_terms(const TreeStructure& whole, Index whole_piece, Index piece, Index rows) {
+  const Index begin = whole.term_begin(whole_piece);
+  const Index end = whole.term_end(whole_piece);
+  if (begin == end) return;
+  while (stored_pieces() <= piece) term_start_.push_back(term_start_.back());
+  for (Index term = begin; term < end; ++term) {
+    term_dof_.push_back(whole.term_dof(term));
+    term_offset_.push_back(blocks_.size());
+    blocks_.insert(blocks_.end(), whole.term_data(term), whole.term_data(term) + 6 * rows);
+  }
+  term_start_.back() = static_cast<Index>(term_dof_.size());
+}
+
 }  // namespace tribo

@@ -59,6 +59,10 @@ class TreeStructure {
   void set_terms(Index constraint, Index piece, Index tree, const Eigen::Ref<const Matrix>& block,
                  std::span<const BodyTerm> terms);
 
+  // Becomes what `whole` knows about these trees, piece by piece in order. Keeps its memory.
+  void begin_part(const TreeStructure& whole, std::span<const Index> trees);
+  void add_part_terms(const TreeStructure& whole, Index whole_piece, Index piece, Index rows);
+
  private:
   Index stored_pieces() const { return static_cast<Index>(term_start_.size()) - 1; }
 

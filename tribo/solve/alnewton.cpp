@@ -42,18 +42,18 @@ class AlNewton final : public Solver {
   // Options.
   double initial_beta_ = 1.0;
   Index first_stage_ = 0;
-  Index newton_steps_ = 25;
-  Index backtracks_ = 12;
+  Index newton_steps_ = 50;
+  Index backtracks_ = 20;
   double accuracy_ = 0.1;
   Index patience_ = 40;
 
   // Workspace.
   const ContactProblem* problem_ = nullptr;
   Law law_ = Law::exact;
-  std::unique_ptr<NewtonSystem> dofs_ = make_dofs_system(), rows_ = make_rows_system();
+  std::unique_ptr<NewtonSystem> dofs_, rows_;  // made when first needed
   NewtonSystem* system_ = nullptr;
   ProximalLaw proximal_, unit_;
-  std::unique_ptr<Solver> admm_ = make_admm();
+  std::unique_ptr<Solver> admm_;
   Solution admm_solution_;
   std::vector<Mat3> derivative_;
   Vector multiplier_, last_multiplier_, trial_, moved_;
@@ -82,7 +82,10 @@ std::vector<Option> AlNewton::options() {
 Status AlNewton::iterate(const ContactProblem& problem, Monitor& monitor) {
   problem_ = &problem;
   law_ = monitor.settings().law;
-  system_ = prefers_rows(problem) ? rows_.get() : dofs_.get();
+  const bool by_rows = prefers_rows(problem);
+  std::unique_ptr<NewtonSystem>& chosen = by_rows ? rows_ : dofs_;
+  if (!chosen) chosen = by_rows ? make_rows_system() : make_dofs_system();
+  system_ = chosen.get();
   const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
   if (std::isfinite(monitor.settings().time_limit)) system_->set_interrupt(&interrupt);
   const Status status = run(monitor);
@@ -191,7 +194,7 @@ void AlNewton::adapt(const Surrogate& surrogate) {
 
 void AlNewton::refuse() {
   ++refused_;
-  beta_ = std::max(beta_ / 8.0, kLowestBeta);
+  beta_ = std::max(beta_ / 4.0, kLowestBeta);
   system_->start(multiplier_);
 }
 
@@ -222,6 +225,7 @@ void AlNewton::first_stage(Monitor& monitor, Index iterations, const Vector& sta
   settings.max_iterations = iterations;
   settings.time_limit = std::max(1e-9, monitor.remaining_time());
   settings.islands = false;
+  if (!admm_) admm_ = make_admm();
   const Report report = admm_->solve(*problem_, settings, admm_solution_, &start);
   for (Index k = 0; k < report.factorizations; ++k) monitor.count_factorization();
   multiplier_ = admm_solution_.impulse;

@@ -6,10 +6,13 @@
 
 #include "tribo/problem/errors.h"
 #include "tribo/solve/admm.h"
+#include "tribo/solve/alnewton.h"
+#include "tribo/solve/canal.h"
 #include "tribo/solve/ipm.h"
 #include "tribo/solve/nsgs.h"
 #include "tribo/solve/pgs.h"
 #include "tribo/solve/sap.h"
+#include "tribo/solve/subadmm.h"
 
 namespace tribo {
 namespace {
@@ -17,14 +20,23 @@ namespace {
 constexpr auto kCatalogue = std::to_array<SolverInfo>({
     {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts; the default",
      make_admm},
-    {"ipm", "interior point with a Newton polish: mass ratios, sliding stacks, high accuracy in 10-30 iterations",
+    {"alnewton", "augmented Lagrangian and semismooth Newton: high accuracy in few factorisations, hard problems",
+     make_alnewton},
+    {"ipm",
+     "interior point with a Newton polish: mass ratios, sliding stacks, high accuracy in 10-30 iterations",
      make_ipm},
     {"nsgs", "nonsmooth Gauss-Seidel with an exact one-contact solver: loose piles, quick moderate accuracy",
      make_nsgs},
     {"pgs", "projected Gauss-Seidel, normal then tangent: the game-engine baseline with a certificate",
      make_pgs},
+    {"canal", "cascaded Newton augmented Lagrangian: dense contact sets, high accuracy, both laws",
+     make_canal},
     {"sap", "convex Newton on the compliant convex law: R > 0 (rigid rows get near-rigid compliance)",
      make_sap},
+    {"subadmm", "ADMM split per body: very large scenes, cost linear in bodies and contacts, threads",
+     make_subadmm},
+    {"subadmm-nobody", "subadmm split per tree only: an ablation", make_subadmm_nobody},
+    {"admm-full", "primal ADMM without a split, one factor for all trees: an ablation", make_admm_full},
 });
 
 // "a=1,b=2" onto the solver.
@@ -58,6 +70,14 @@ std::unique_ptr<Solver> make_solver(std::string_view name) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
   }
   throw InvalidInput(fmt::format("there is no solver '{}' (solvers: {})", base, names));
+}
+
+std::unique_ptr<Solver> clone_solver(const Solver& solver) {
+  std::unique_ptr<Solver> copy = make_solver(solver.name());
+  // Options are bound to mutable members; reading them leaves the solver as it is.
+  const std::vector<Option> values = const_cast<Solver&>(solver).options();
+  for (const Option& option : values) copy->set_option(option.name, option.get());
+  return copy;
 }
 
 }  // namespace tribo

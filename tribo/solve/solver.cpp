@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "tribo/math/cone.h"
 #include "tribo/problem/errors.h"
+#include "tribo/solve/island_driver.h"
 #include "tribo/solve/monitor.h"
 
 namespace tribo {
@@ -26,6 +28,9 @@ void check_settings(const Solver& solver, const ContactProblem& problem, const S
   }
   if (!(settings.time_limit > 0.0)) {
     throw InvalidInput(fmt::format("time_limit is {} s: it must be > 0", settings.time_limit));
+  }
+  if (settings.threads < 1 || settings.threads > 1024) {
+    throw InvalidInput(fmt::format("threads is {}: it must be between 1 and 1024", settings.threads));
   }
   if (initial_impulse == nullptr) return;
   if (initial_impulse->size() != problem.row_count()) {
@@ -76,19 +81,41 @@ void project_impulse(const ContactProblem& problem, Vector& impulse) {
   }
 }
 
+Solver::Solver() = default;
+Solver::~Solver() = default;
+
 void Solver::set_option(std::string_view option_name, std::string_view value) {
   std::string names;
   for (const Option& option : options()) {
-    if (option.name == option_name) return option.set(value);
+    if (option.name == option_name) {
+      ++option_version_;
+      return option.set(value);
+    }
     names += (names.empty() ? "" : ", ") + option.name;
   }
   throw InvalidInput(fmt::format("solver {} has no option '{}' (options: {})", name(), option_name,
                                  names.empty() ? "none" : names));
 }
 
+// One loop for the whole problem; the best iterate is left in best_.
+Status Solver::solve_whole(const ContactProblem& problem, const Settings& settings, Report& report) {
+  scratch_v_.resize(problem.dof_count());
+  scratch_u_.resize(problem.row_count());
+  Monitor monitor(*this, problem, settings, report, start_);
+  // The start may already be a solution: nothing to contact, a perfect warm start.
+  Status status = Status::converged;
+  const bool done =
+      start_.isZero(0.0) ? monitor.check(0, start_, problem.free_velocity()) : monitor.check(0, start_);
+  if (!done) status = iterate(problem, monitor);
+  if (monitor.stopped_) status = monitor.stop_status_;
+  report.iterations = monitor.last_iteration_;
+  return status;
+}
+
 Report Solver::solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
                      const Vector* initial_impulse) {
   check_settings(*this, problem, settings, initial_impulse);
+  const auto begin = std::chrono::steady_clock::now();
   Report report;
   report.solver = name();
   if (initial_impulse != nullptr) {
@@ -97,30 +124,29 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
     start_.setZero(problem.row_count());
   }
   project_impulse(problem, start_);
-  scratch_v_.resize(problem.dof_count());
-  scratch_u_.resize(problem.row_count());
-  Monitor monitor(*this, problem, settings, report, start_);
 
-  // The start may already be a solution: nothing to contact, a perfect warm start.
-  Status status = Status::converged;
-  const bool done =
-      start_.isZero(0.0) ? monitor.check(0, start_, problem.free_velocity()) : monitor.check(0, start_);
-  if (!done) status = iterate(problem, monitor);
-  if (monitor.stopped_) status = monitor.stop_status_;
+  Status status;
+  if (settings.islands && !driver_) driver_ = std::make_unique<IslandDriver>();
+  if (settings.islands && driver_->splits(problem)) {
+    status = driver_->solve(*this, option_version_, problem, settings, start_, best_, report);
+  } else {
+    status = solve_whole(problem, settings, report);
+  }
 
   solution.impulse = best_;
   report.certificate = certifier_.complete(problem, solution, settings.law);
   const double error = value_of(report.certificate, settings.measure);
-  // The last word is the certificate's, in both directions.
-  if (error <= settings.tolerance &&
+  // The last word is the certificate's, in both directions; but an island without a solution is not made good
+  // by large impulses elsewhere.
+  const bool contradicted = report.islands > 1 && status == Status::no_solution_suspected;
+  if (error <= settings.tolerance && !contradicted &&
       !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law)) {
     status = Status::converged;
   } else if (status == Status::converged) {
     status = Status::stalled;
   }
   report.status = status;
-  report.iterations = monitor.last_iteration_;
-  report.seconds = monitor.seconds();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }
 

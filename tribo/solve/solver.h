@@ -88,10 +88,12 @@ struct Report {
 void project_impulse(const ContactProblem& problem, Vector& impulse);
 
 class Monitor;
+class IslandDriver;
 
 class Solver {
  public:
-  virtual ~Solver() = default;
+  Solver();
+  virtual ~Solver();
 
   virtual std::string_view name() const = 0;
   // The solver's own parameters, bound to this object: for listing and for setting by name.
@@ -111,8 +113,12 @@ class Solver {
   virtual Status iterate(const ContactProblem& problem, Monitor& monitor) = 0;
 
  private:
+  Status solve_whole(const ContactProblem& problem, const Settings& settings, Report& report);
+
   Certifier certifier_;
   Vector start_, best_, scratch_v_, scratch_u_;
+  std::unique_ptr<IslandDriver> driver_;
+  Index option_version_ = 0;  // changes with the options, so that copies at work on islands follow
   friend class Monitor;
 };
 

@@ -1,0 +1,140 @@
+// Islands solved one by one through the driver that every solver has.
+#include "tribo/solve/island_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/support/small_problems.h"
+#include "tribo/problem/generators.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo {
+namespace {
+
+// Cubes side by side, 4 contacts each, on slopes that grow steeper: the later ones slide.
+ContactProblem cubes_apart(Index count) {
+  ContactProblemBuilder builder;
+  for (Index c = 0; c < count; ++c) {
+    const double angle = 0.1 * static_cast<double>(c + 1), mass = 1.0 + static_cast<double>(c);
+    Matrix inertia = Matrix::Identity(6, 6) * mass;
+    inertia.bottomRightCorner<3, 3>() *= 1.0 / 6.0;
+    Vector momentum = Vector::Zero(6);
+    momentum.head<3>() = mass * Vec3(std::sin(angle), 0.0, -std::cos(angle));
+    const Index body = builder.add_tree(inertia, momentum);
+    for (const double x : {-0.5, 0.5}) {
+      for (const double y : {-0.5, 0.5}) {
+        builder.add_contact(0.4, {{body, test::point_jacobian(Vec3(x, y, -0.5))}});
+      }
+    }
+  }
+  return builder.build();
+}
+
+class EverySolver : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(EverySolver, SolvesIslandsAsItSolvesThemAlone) {
+  const ContactProblem problem = cubes_apart(6);
+  const auto solver = make_solver(GetParam());
+  Settings settings;
+  settings.law = solver->supports(Law::exact) ? Law::exact : Law::convex;
+  settings.tolerance = 1e-7;
+  Solution split;
+  const Report report = solver->solve(problem, settings, split);
+  EXPECT_EQ(report.islands, 6);
+  if (report.status == Status::regularized) return;  // a rigid problem under sap
+  EXPECT_EQ(report.status, Status::converged) << GetParam();
+  for (Index c = 0; settings.law == Law::exact && c < 6; ++c) {
+    Vec3 sum = Vec3::Zero();
+    for (Index i = 4 * c; i < 4 * c + 4; ++i) sum += split.impulse.segment<3>(problem.row(i));
+    const double angle = 0.1 * static_cast<double>(c + 1), mass = 1.0 + static_cast<double>(c);
+    const double normal = mass * std::cos(angle);
+    EXPECT_NEAR(sum[2], normal, 1e-5 * mass);
+    EXPECT_NEAR(sum[0], -std::min(0.4 * normal, mass * std::sin(angle)), 1e-5 * mass);
+  }
+}
+
+TEST_P(EverySolver, GivesTheSameBitsForAnyNumberOfThreads) {
+  const ContactProblem problem = cubes_apart(9);
+  Settings settings;
+  const auto solver = make_solver(GetParam());
+  settings.law = solver->supports(Law::exact) ? Law::exact : Law::convex;
+  Solution one, many;
+  solver->solve(problem, settings, one);
+  settings.threads = 3;
+  solver->solve(problem, settings, many);
+  EXPECT_TRUE(one.impulse == many.impulse);
+}
+
+std::vector<std::string_view> names() {
+  std::vector<std::string_view> list;
+  for (const SolverInfo& info : solver_catalogue()) list.push_back(info.name);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EverySolver, testing::ValuesIn(names()), [](const auto& info) {
+  std::string name(info.param);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Two bilateral rows that contradict each other, far from a resting cube with a thousand times the impulse.
+TEST(IslandDriver, AnIslandWithoutSolutionIsNotHiddenByTheOthers) {
+  ContactProblemBuilder builder;
+  const Index heavy = builder.add_tree(1e4 * Mat3::Identity(), Vec3(0.0, 0.0, -1e4));
+  builder.add_contact(0.5, {{heavy, Mat3::Identity()}});
+  const Index light = builder.add_tree(1e-3 * Mat3::Identity(), Vec3(0.0, 0.0, -1e-3));
+  const Matrix row = (Matrix(1, 3) << 0, 0, 1).finished();
+  builder.add_bilateral(std::vector<JacobianPiece>{{light, row}}, 0.0);
+  builder.add_bilateral(std::vector<JacobianPiece>{{light, row}}, 0.5);
+  const ContactProblem problem = builder.build();
+  for (const std::string_view name : {"admm", "nsgs", "alnewton"}) {
+    Settings settings;
+    settings.max_iterations = 3000;
+    Solution solution;
+    const Report report = make_solver(name)->solve(problem, settings, solution);
+    EXPECT_NE(report.status, Status::converged) << name;
+    EXPECT_TRUE(solution.impulse.allFinite());
+  }
+}
+
+TEST(IslandDriver, MergesHistories) {
+  const ContactProblem problem = cubes_apart(4);
+  Settings settings;
+  settings.history = true;
+  settings.tolerance = 1e-8;
+  Solution solution;
+  const Report report = make_solver("admm")->solve(problem, settings, solution);
+  ASSERT_GE(report.history.size(), 2u);
+  for (std::size_t k = 1; k < report.history.size(); ++k) {
+    EXPECT_GT(report.history[k].iteration, report.history[k - 1].iteration);
+    EXPECT_GE(report.history[k].seconds, report.history[k - 1].seconds);
+  }
+  EXPECT_LE(report.history.back().error, 1e-8);
+  EXPECT_EQ(report.history.back().iteration, report.iterations);
+}
+
+TEST(IslandDriver, PassesCancellationOn) {
+  const ContactProblem problem = cubes_apart(4);
+  Settings settings;
+  settings.tolerance = 1e-12;
+  settings.threads = 2;
+  std::atomic<int> calls{0};
+  settings.on_progress = [&](const Progress&) { return ++calls < 3; };
+  Solution solution;
+  EXPECT_EQ(make_solver("nsgs")->solve(problem, settings, solution).status, Status::cancelled);
+}
+
+TEST(IslandDriver, CopiesFollowTheOptions) {
+  const ContactProblem problem = cubes_apart(4);
+  const auto solver = make_solver("admm");
+  Settings settings;
+  Solution solution;
+  const Index plain = solver->solve(problem, settings, solution).iterations;
+  solver->set_option("rho", "100");
+  const Index stiff = solver->solve(problem, settings, solution).iterations;
+  EXPECT_NE(plain, stiff);
+}
+
+}  // namespace
+}  // namespace tribo

@@ -1,0 +1,55 @@
+// Solves the islands of a problem one by one with copies of one solver, and certifies the whole.
+//
+// Every island stops on its own: its tolerance is chosen so that islands which meet it make a whole that meets
+// the caller's (the scaled error is a maximum; the two-norm of the siconos measure needs a factor sqrt(3)).
+// Islands run on Settings::threads threads; each is solved by its own object from its own start, so the result
+// has the same bits for any number of threads. Buffers are kept: the same structure again allocates nothing.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tribo/math/workers.h"
+#include "tribo/problem/islands.h"
+#include "tribo/solve/solver.h"
+
+namespace tribo {
+
+class IslandDriver {
+ public:
+  // True if the problem falls into islands worth separating: several, none of them nearly everything.
+  bool splits(const ContactProblem& problem);
+
+  // After splits(). Fills solution.impulse and the report's counts, history and stages; returns the worst
+  // status of the islands. `version` changes when the options of `prototype` do.
+  Status solve(const Solver& prototype, Index version, const ContactProblem& problem,
+               const Settings& settings, const Vector& start, Vector& impulse, Report& report);
+
+ private:
+  struct Slot {
+    ContactProblem problem;
+    std::unique_ptr<Solver> solver;
+    Index version = -1;
+    Vector start;
+    Solution solution;
+    Report report;
+  };
+
+  void prepare(const Solver& prototype, Index version, const Settings& settings);
+  void solve_island(Index island, const ContactProblem& problem, const Vector& start,
+                    const Settings& settings);
+  void collect(const ContactProblem& problem, const Settings& settings, Vector& impulse,
+               Report& report) const;
+  void merge_histories(Report& report) const;
+
+  Islands islands_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Index> order_;  // islands, the largest first
+  std::unique_ptr<Workers> workers_;
+  Settings island_settings_;
+  std::mutex progress_;
+  std::string_view prototype_name_;
+};
+
+}  // namespace tribo
