@@ -1,0 +1,16 @@
+// The studies of tribo_bench_second_order: one function per study, each in its own file study_<name>.cpp.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace tribo::bench {
+
+using Arguments = std::span<const std::string>;
+
+// Table III of Lee et al. (2024): SubADMM against its ablations on articulated trees.
+int study_table3(Arguments arguments);
+// Time per iteration and memory per contact of subadmm and nsgs on growing piles.
+int study_scale(Arguments arguments);
+
+}  // namespace tribo::bench
