@@ -1,0 +1,65 @@
+// Semismooth Newton on Lee et al.'s surrogate problem with the strict operator, no convexification:
+//   r(v) = A v - b - J^T T(J v + e + shift) = 0        (19),      H = A + J^T D J, not symmetric
+// T and D: solve/proximal_law.h, exact law. The merit function 1/2 |r|^2 in the A^-1 norm is not convex, so
+// neither globalisation can promise a solution:
+//   damped    backtracking on |r| along the Newton step
+//   dogleg    trust region between the steepest-descent (Cauchy) and the Newton step, in mass-normalised
+//             coordinates, where the radius is a velocity in the A norm
+//
+// Cost of a step: one assembly and LU factorisation, then O(entries of J) per trial.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tribo/linalg/newton_kernel.h"
+#include "tribo/solve/proximal_law.h"
+
+namespace tribo {
+
+enum class Globalisation { damped, dogleg };
+
+class SurrogateNewton {
+ public:
+  struct Result {
+    bool solved = false;  // |r| <= tolerance
+    Index steps = 0;      // Newton steps = factorisations
+    double residual = 0.0;
+  };
+
+  void set_interrupt(const std::function<bool()>* interrupt) { lu_.set_interrupt(interrupt); }
+  void prepare(const ContactProblem& problem);
+
+  // From v to a root of r, at most `most` steps; the iterate is kept inside. Tolerance in sqrt(J).
+  Result solve(const ContactProblem& problem, const ProximalLaw& law, const Vector& multiplier,
+               const Vector& shift, const Vector& v, Globalisation method, double tolerance, Index most);
+
+  const Vector& velocity() const { return v_; }             // v
+  const Vector& constraint_velocity() const { return u_; }  // J v + e
+  const Vector& impulse() const { return impulse_; }        // T at v
+
+ private:
+  struct Surrogate {
+    const ContactProblem& problem;
+    const ProximalLaw& law;
+    const Vector& multiplier;
+    const Vector& shift;
+  };
+
+  double evaluate(const Surrogate& s, const Vector& v);
+  double mass_norm(const ContactProblem& problem, const Vector& momentum);
+  bool newton_direction(const Surrogate& s);
+  bool damped_step(const Surrogate& s, double& residual);
+  bool dogleg_step(const Surrogate& s, double& residual);
+  void cauchy_step(const ContactProblem& problem);
+  void dogleg_direction(const ContactProblem& problem);
+  void multiply(const ContactProblem& problem, const Vector& x, bool transposed, Vector& y);
+
+  PrimalLu lu_;
+  std::vector<Mat3> derivative_;
+  Vector v_, trial_, residual_, direction_, newton_, cauchy_, work_, product_;  // [dofs]
+  Vector u_, shifted_, impulse_, rows_;                                         // [rows]
+  double radius_ = 0.0;                                                         // dogleg, sqrt(J)
+};
+
+}  // namespace tribo
