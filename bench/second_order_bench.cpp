@@ -18,6 +18,7 @@ struct Study {
 
 constexpr auto kStudies = std::to_array<Study>({
     {"table3", "[SEEDS]: SubADMM, No Sub, No Body on trees of 18 dofs", tribo::bench::study_table3},
+    {"mangoni", ": ipm on balls in a box, warm starts, stacks of 10^n kg", tribo::bench::study_mangoni},
     {"scale", "[BODIES...]: subadmm and nsgs on piles", tribo::bench::study_scale},
 });
 

@@ -12,5 +12,7 @@ using Arguments = std::span<const std::string>;
 int study_table3(Arguments arguments);
 // Time per iteration and memory per contact of subadmm and nsgs on growing piles.
 int study_scale(Arguments arguments);
+// Chapter 5 of Mangoni's thesis: ipm on frictionless problems of growing size, warm starts, stacks of 10^n kg.
+int study_mangoni(Arguments arguments);
 
 }  // namespace tribo::bench
