@@ -39,6 +39,10 @@ enum class Variant { standard, printed };
 // Momentum residuals below this fraction of the free motion's are rounding.
 constexpr double kRounding = 1e-15;
 constexpr Index kStallSteps = 300;
+// The penalty after a surrogate that was solved in few Newton steps, one whose strict form could not be
+// solved, and one that could not be solved at all.
+constexpr Index kQuickSteps = 4;
+constexpr double kUpFactor = 10.0, kDownFactor = 4.0, kHardFactor = 10.0;
 
 class Canal final : public Solver {
  public:
@@ -56,6 +60,9 @@ class Canal final : public Solver {
   };
 
   bool printed() const { return variant_ == Variant::printed; }
+  bool corrects(const ContactProblem& problem, Law law) const {
+    return use_corrector_ && !printed() && law == Law::exact && problem.has_friction();
+  }
   Status run(const ContactProblem& problem, Monitor& monitor);
   void prepare(const ContactProblem& problem, Monitor& monitor);
   void set_penalty(const ContactProblem& problem, double beta);
@@ -66,12 +73,12 @@ class Canal final : public Solver {
   void lag_skew(const ContactProblem& problem);
   double natural_map(const ContactProblem& problem, Law law) const;
   void advance();
-  void adapt(const ContactProblem& problem, const Outcome& outcome);
+  void adapt(const ContactProblem& problem, Law law, const Outcome& outcome);
 
   // Options.
   Variant variant_ = Variant::standard;
   bool use_corrector_ = true;
-  double beta_start_ = 1e5, beta_max_ = 1e7, beta_min_ = 10.0;
+  double beta_start_ = 100.0, beta_max_ = 1e7, beta_min_ = 1.0;
   Index newton_steps_ = 50, corrector_steps_ = 15;
   double inner_ = 0.1;
   Index memory_ = 10;
@@ -164,7 +171,7 @@ bool Canal::solve_surrogate(const ContactProblem& problem, Law law, Monitor& mon
   steps_ = 0;
   const double floor = kRounding * std::sqrt(problem.free_energy());
   const double wanted = printed() ? inner_tolerance_ : std::max(inner_ * natural_, floor);
-  const bool strict = use_corrector_ && !printed() && law == Law::exact && problem.has_friction();
+  const bool strict = corrects(problem, law);
   // Where the strict Newton has worked it starts from its own iterate; else from the convex minimiser.
   const bool was_strict = strict_;
   strict_ = strict && was_strict && correct(problem, wanted, monitor);
@@ -287,14 +294,18 @@ void Canal::advance() {
   shift_ = state_.cwiseProduct(root_);
 }
 
-void Canal::adapt(const ContactProblem& problem, const Outcome& now) {
+void Canal::adapt(const ContactProblem& problem, Law law, const Outcome& now) {
   double beta = beta_;
   if (printed()) {
     if (now.slack > zeta_ * last_.slack) beta = std::min(kappa_ * beta_, printed_beta_max_);
   } else if (!minimised_) {
-    beta = std::max(0.1 * beta_, beta_min_);
-  } else if (now.proximal > 0.1 * last_.proximal && (strict_ || now.proximal > now.lag)) {
-    beta = std::min(10.0 * beta_, beta_max_);
+    beta = std::max(beta_ / kHardFactor, beta_min_);
+  } else if (strict_) {
+    if (steps_ <= kQuickSteps) beta = std::min(beta_ * kUpFactor, beta_max_);
+  } else if (corrects(problem, law)) {
+    beta = std::max(beta_ / kDownFactor, beta_min_);
+  } else if (now.proximal > 0.1 * last_.proximal && now.proximal > now.lag) {
+    beta = std::min(beta_ * kUpFactor, beta_max_);
   }
   if (beta != beta_) set_penalty(problem, beta);
 }
@@ -331,7 +342,7 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
     if (k - best_step > kStallSteps) return Status::stalled;
     natural_ = natural_map(problem, law);
     advance();
-    adapt(problem, outcome);
+    adapt(problem, law, outcome);
     last_ = outcome;
   }
   return Status::iteration_limit;

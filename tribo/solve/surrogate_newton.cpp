@@ -48,7 +48,7 @@ bool SurrogateNewton::newton_direction(const Surrogate& s) {
   s.law.derivative(s.problem, Law::exact, shifted_, s.multiplier, derivative_);
   if (!lu_.factorize(s.problem.mass(), s.problem.jacobian(), derivative_)) return false;
   product_ = -residual_;
-  lu_.solve(product_, newton_, 1);
+  lu_.solve(product_, newton_, 0);
   return newton_.allFinite();
 }
 
