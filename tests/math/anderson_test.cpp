@@ -190,6 +190,26 @@ TEST(Anderson, MatchesTheDenseTwin) {
   }
 }
 
+// Long vectors are summed in chunks; a last chunk of one entry, and any number of threads, change nothing.
+TEST(Anderson, ThreadsGiveTheSameBits) {
+  const Index n = 3 * 1024 + 1, memory = 5;
+  Random random(55);
+  std::vector<Vector> xs, gs;
+  for (int k = 0; k < 9; ++k) {
+    xs.push_back(random.vector(n));
+    gs.push_back(random.vector(n));
+  }
+  Workers workers(3);
+  AndersonAccelerator alone(n, memory), threaded(n, memory);
+  threaded.set_workers(&workers);
+  Vector expected(n), found(n);
+  for (std::size_t k = 0; k < xs.size(); ++k) {
+    EXPECT_EQ(alone.extrapolate(xs[k], gs[k], expected), k > 0);
+    threaded.extrapolate(xs[k], gs[k], found);
+    EXPECT_TRUE((found.array() == expected.array()).all()) << "step " << k;
+  }
+}
+
 TEST(Anderson, ResetReusesStorageAndChecksItsArguments) {
   Random random(55);
   AndersonAccelerator used(50, 10);

@@ -1,5 +1,6 @@
 #include "tribo/math/anderson.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -30,6 +31,7 @@ void AndersonAccelerator::reset(Index size, Index memory) {
   grow(image_, size);
   grow(residual_columns_, Eigen::Index{size} * memory);
   grow(image_columns_, Eigen::Index{size} * memory);
+  grow(partial_, Eigen::Index{2} * max_memory * chunk_count());
   clear();
 }
 
@@ -60,23 +62,52 @@ AndersonAccelerator::Column AndersonAccelerator::image_difference(Index slot) {
   return {image_columns_.data() + Eigen::Index{slot} * size_, size_};
 }
 
-// Takes the differences that extrapolate() wrote into the slot after the newest and computes their Gram row.
-// Returns false if the residual did not change in a representable way; the slot then holds nothing, so the
-// column it held is dropped.
-bool AndersonAccelerator::push_difference() {
-  const Index slot = (newest_ + 1) % memory_;
-  const Column column = residual_difference(slot);
-  const double squared = column.squaredNorm();
-  if (!(squared > 0.0) || !std::isfinite(squared)) {
+// Takes the pair (x, g) into residual_, image_ and, with `columns` > 0, into the differences of `slot`, and sums
+// the products of that new column with all `columns` ones (itself first) and of those with the residual, over
+// the entries of one chunk.
+void AndersonAccelerator::take_chunk(Index chunk, const double* x, const double* g, Index slot,
+                                     Index columns) {
+  const Eigen::Index first = Eigen::Index{chunk} * kChunk;
+  const Eigen::Index count = std::min<Eigen::Index>(kChunk, size_ - first);
+  const Eigen::Map<const Vector> xs(x + first, count), gs(g + first, count);
+  auto residual = residual_.segment(first, count);
+  auto image = image_.segment(first, count);
+  if (columns > 0) {
+    residual_difference(slot).segment(first, count) = (gs - xs) - residual;
+    image_difference(slot).segment(first, count) = gs - image;
+  }
+  residual = gs - xs;
+  image = gs;
+  double* sums = partial_.data() + std::size_t{2} * max_memory * chunk;
+  const auto newest = residual_difference(slot).segment(first, count);
+  for (Index age = 0; age < columns; ++age) {
+    const auto column = residual_difference((slot - age + memory_) % memory_).segment(first, count);
+    sums[2 * age] = newest.dot(column);
+    sums[2 * age + 1] = column.dot(residual);
+  }
+}
+
+// Adds up the chunks in their order, whoever computed them. Returns false if the residual did not change in a
+// representable way; the slot then holds nothing, so the column it held is dropped.
+bool AndersonAccelerator::push_difference(Index slot, Index columns) {
+  SmallVector products = SmallVector::Zero(), projected = SmallVector::Zero();
+  for (Index chunk = 0; chunk < chunk_count(); ++chunk) {
+    const double* sums = partial_.data() + std::size_t{2} * max_memory * chunk;
+    for (Index age = 0; age < columns; ++age) {
+      products[age] += sums[2 * age];
+      projected[age] += sums[2 * age + 1];
+    }
+  }
+  if (!(products[0] > 0.0) || !std::isfinite(products[0])) {
     if (columns_ == memory_) --columns_;
     return false;
   }
   newest_ = slot;
-  if (columns_ < memory_) ++columns_;
-  gram_(slot, slot) = squared;
-  for (Index age = 1; age < columns_; ++age) {
+  columns_ = columns;
+  for (Index age = 0; age < columns_; ++age) {
     const Index other = slot_of_age(age);
-    gram_(slot, other) = gram_(other, slot) = column.dot(residual_difference(other));
+    gram_(slot, other) = gram_(other, slot) = products[age];
+    projected_[other] = projected[age];
   }
   return true;
 }
@@ -114,40 +145,40 @@ Index AndersonAccelerator::solve_least_squares() {
   return rank;
 }
 
+template <class Body>
+void AndersonAccelerator::for_each_chunk(const Body& body) {
+  if (workers_ != nullptr) {
+    workers_->run(chunk_count(), [&](Index chunk, Index) { body(chunk); });
+  } else {
+    for (Index chunk = 0; chunk < chunk_count(); ++chunk) body(chunk);
+  }
+}
+
 bool AndersonAccelerator::extrapolate(const Eigen::Ref<const Vector>& x, const Eigen::Ref<const Vector>& g,
                                       Eigen::Ref<Vector> out) {
-  auto residual = residual_.head(size_);
-  auto image = image_.head(size_);
-  bool pushed = false;
-  if (has_previous_) {
-    const Index slot = (newest_ + 1) % memory_;
-    residual_difference(slot) = (g - x) - residual;
-    image_difference(slot) = g - image;
-    pushed = push_difference();
-  }
-  residual = g - x;
-  image = g;
+  const Index slot = (newest_ + 1) % memory_;
+  const Index columns = has_previous_ ? std::min(columns_ + 1, memory_) : 0;
+  for_each_chunk([&](Index chunk) { take_chunk(chunk, x.data(), g.data(), slot, columns); });
   has_previous_ = true;
   accelerated_ = false;
-
-  if (pushed) {
-    for (Index age = 0; age < columns_; ++age) {
-      const Index slot = slot_of_age(age);
-      projected_[slot] = residual_difference(slot).dot(residual);
-    }
-    const Index rank = solve_least_squares();
-    if (rank > 0 && coefficients_.head(rank).allFinite()) {
-      out = image;
-      for (Index age = 0; age < rank; ++age) {
-        out -= coefficients_[age] * image_difference(slot_of_age(age));
-      }
-      accelerated_ = true;
-      norm_before_ = norm_now_;
-      return true;
-    }
+  Index rank = 0;
+  if (columns > 0 && push_difference(slot, columns)) {
+    rank = solve_least_squares();
+    if (!coefficients_.head(rank).allFinite()) rank = 0;
   }
-  out = image;
-  return false;
+  for_each_chunk([&](Index chunk) {
+    const Eigen::Index first = Eigen::Index{chunk} * kChunk;
+    const Eigen::Index count = std::min<Eigen::Index>(kChunk, size_ - first);
+    auto part = out.segment(first, count);
+    part = image_.segment(first, count);
+    for (Index age = 0; age < rank; ++age) {
+      part -= coefficients_[age] * image_difference(slot_of_age(age)).segment(first, count);
+    }
+  });
+  if (rank == 0) return false;
+  accelerated_ = true;
+  norm_before_ = norm_now_;
+  return true;
 }
 
 }  // namespace tribo

@@ -24,6 +24,7 @@
 #include <Eigen/Core>
 
 #include "tribo/math/types.h"
+#include "tribo/math/workers.h"
 
 namespace tribo {
 
@@ -45,6 +46,10 @@ class AndersonAccelerator {
   // Residual growth, dimensionless, beyond which accept() rejects an accelerated step. Nominal 1 to 10.
   void set_reject_factor(double factor) { reject_factor_ = factor; }
 
+  // Threads for the long vectors, or null; must outlive their use. Sums are taken in chunks of fixed size, so
+  // that the result does not depend on it.
+  void set_workers(Workers* workers) { workers_ = workers; }
+
   // Judges the iterate produced by the last extrapolate() by the norm of its residual, in any fixed norm.
   // Returns false if that step was accelerated and the norm exceeds reject_factor times the norm before it
   // (or is not finite); the history is then cleared and the caller continues from the plain image it kept.
@@ -63,11 +68,17 @@ class AndersonAccelerator {
   using SmallMatrix = Eigen::Matrix<double, max_memory, max_memory>;
   using SmallVector = Eigen::Matrix<double, max_memory, 1>;
   using Column = Eigen::Map<Vector>;
+  // Entries summed in one go: 2 memory + 4 pieces of this length stay in the cache.
+  static constexpr Index kChunk = 1024;
 
   Index slot_of_age(Index age) const { return (newest_ - age + memory_) % memory_; }
   Column residual_difference(Index slot);
   Column image_difference(Index slot);
-  bool push_difference();
+  void take_chunk(Index chunk, const double* x, const double* g, Index slot, Index columns);
+  bool push_difference(Index slot, Index columns);
+  template <class Body>
+  void for_each_chunk(const Body& body);
+  Index chunk_count() const { return (size_ + kChunk - 1) / kChunk; }
   Index solve_least_squares();
 
   Index size_ = 0;
@@ -84,6 +95,8 @@ class AndersonAccelerator {
   Vector image_;             // g_k
   Vector residual_columns_;  // memory columns of `size` entries, a ring of slots
   Vector image_columns_;
+  Vector partial_;  // sums of every chunk
+  Workers* workers_ = nullptr;
   SmallMatrix gram_;          // dF^T dF by slot
   SmallVector projected_;     // dF^T f_k by slot
   SmallVector coefficients_;  // gamma, newest first

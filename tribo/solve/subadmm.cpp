@@ -157,6 +157,7 @@ void SubAdmm::prepare(const ContactProblem& problem, const Settings& settings) {
   if (anderson_memory_ > 0) {
     for (Vector* x : {&x_, &image_, &plain_}) x->resize(dofs + rows);
     anderson_.reset(dofs + rows, anderson_memory_);
+    anderson_.set_workers(workers_.get());
   }
   beta_ = initial_penalty_ * (scaling_ == Scaling::uniform ? pseudo_density(problem) : 1.0);
   since_update_ = 0;
