@@ -31,9 +31,9 @@ ContactProblem cubes_apart(Index count) {
   return builder.build();
 }
 
-class EverySolver : public testing::TestWithParam<std::string_view> {};
+class IslandsOfEverySolver : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(EverySolver, SolvesIslandsAsItSolvesThemAlone) {
+TEST_P(IslandsOfEverySolver, SolvesIslandsAsItSolvesThemAlone) {
   const ContactProblem problem = cubes_apart(6);
   const auto solver = make_solver(GetParam());
   Settings settings;
@@ -54,7 +54,7 @@ TEST_P(EverySolver, SolvesIslandsAsItSolvesThemAlone) {
   }
 }
 
-TEST_P(EverySolver, GivesTheSameBitsForAnyNumberOfThreads) {
+TEST_P(IslandsOfEverySolver, GivesTheSameBitsForAnyNumberOfThreads) {
   const ContactProblem problem = cubes_apart(9);
   Settings settings;
   const auto solver = make_solver(GetParam());
@@ -72,7 +72,7 @@ std::vector<std::string_view> names() {
   return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, EverySolver, testing::ValuesIn(names()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Catalogue, IslandsOfEverySolver, testing::ValuesIn(names()), [](const auto& info) {
   std::string name(info.param);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

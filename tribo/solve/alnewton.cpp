@@ -1,6 +1,7 @@
 #include "tribo/solve/alnewton.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tribo/solve/admm.h"
@@ -29,6 +30,7 @@ class AlNewton final : public Solver {
     Index steps = 0;
   };
 
+  NewtonSystem* system_for(NewtonForm form);
   Status run(Monitor& monitor);
   Surrogate solve_surrogate(Monitor& monitor, double natural);
   bool newton_step(double& residual);
@@ -50,7 +52,7 @@ class AlNewton final : public Solver {
   // Workspace.
   const ContactProblem* problem_ = nullptr;
   Law law_ = Law::exact;
-  std::unique_ptr<NewtonSystem> dofs_, rows_;  // made when first needed
+  std::array<std::unique_ptr<NewtonSystem>, 3> systems_;  // by NewtonForm, made when first needed
   NewtonSystem* system_ = nullptr;
   ProximalLaw proximal_, unit_;
   std::unique_ptr<Solver> admm_;
@@ -82,15 +84,22 @@ std::vector<Option> AlNewton::options() {
 Status AlNewton::iterate(const ContactProblem& problem, Monitor& monitor) {
   problem_ = &problem;
   law_ = monitor.settings().law;
-  const bool by_rows = prefers_rows(problem);
-  std::unique_ptr<NewtonSystem>& chosen = by_rows ? rows_ : dofs_;
-  if (!chosen) chosen = by_rows ? make_rows_system() : make_dofs_system();
-  system_ = chosen.get();
+  system_ = system_for(suitable_form(problem));
   const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
   if (std::isfinite(monitor.settings().time_limit)) system_->set_interrupt(&interrupt);
   const Status status = run(monitor);
   system_->set_interrupt(nullptr);
   return status;
+}
+
+NewtonSystem* AlNewton::system_for(NewtonForm form) {
+  std::unique_ptr<NewtonSystem>& system = systems_[static_cast<std::size_t>(form)];
+  if (!system) {
+    system = form == NewtonForm::small  ? make_small_system()
+             : form == NewtonForm::rows ? make_rows_system()
+                                        : make_dofs_system();
+  }
+  return system.get();
 }
 
 Status AlNewton::run(Monitor& monitor) {

@@ -6,7 +6,9 @@
 
 #include "tribo/problem/errors.h"
 #include "tribo/solve/admm.h"
+#include "tribo/solve/al_ablations.h"
 #include "tribo/solve/alnewton.h"
+#include "tribo/solve/auto.h"
 #include "tribo/solve/canal.h"
 #include "tribo/solve/ipm.h"
 #include "tribo/solve/nsgs.h"
@@ -18,9 +20,11 @@ namespace tribo {
 namespace {
 
 constexpr auto kCatalogue = std::to_array<SolverInfo>({
-    {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts; the default",
-     make_admm},
-    {"alnewton", "augmented Lagrangian and semismooth Newton: high accuracy in few factorisations, hard problems",
+    {"auto", "the default: islands, then sweeps, ADMM, Newton, interior point until the certificate is met",
+     make_auto},
+    {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts", make_admm},
+    {"alnewton",
+     "augmented Lagrangian and semismooth Newton: high accuracy in few factorisations, hard problems",
      make_alnewton},
     {"ipm",
      "interior point with a Newton polish: mass ratios, sliding stacks, high accuracy in 10-30 iterations",
@@ -37,6 +41,8 @@ constexpr auto kCatalogue = std::to_array<SolverInfo>({
      make_subadmm},
     {"subadmm-nobody", "subadmm split per tree only: an ablation", make_subadmm_nobody},
     {"admm-full", "primal ADMM without a split, one factor for all trees: an ablation", make_admm_full},
+    {"al-dogleg", "canal's outer loop on a dogleg trust-region Newton: an ablation", make_al_dogleg},
+    {"al-damped", "canal's outer loop on a damped semismooth Newton: an ablation", make_al_damped},
 });
 
 // "a=1,b=2" onto the solver.

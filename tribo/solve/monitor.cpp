@@ -69,10 +69,58 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   return stopped_;
 }
 
+void Monitor::note_count(std::string_view stage, Index count) {
+  if (settings_.explain)
+    report_.stages.push_back({stage, 1, problem_.constraint_count(), count, 0, 0.0, 0.0});
+}
+
 bool Monitor::out_of_time(Index iteration) {
   last_iteration_ = std::max(last_iteration_, iteration);
   if (std::isfinite(settings_.time_limit) && seconds() > settings_.time_limit) stop(Status::time_limit);
   return stopped_;
+}
+
+Settings Monitor::part_settings(Index iterations) const {
+  Settings part = settings_;
+  part.max_iterations =
+      std::min(iterations, std::max<Index>(0, settings_.max_iterations - parts_iterations_));
+  part.time_limit =
+      std::isfinite(settings_.time_limit) ? std::max(1e-9, remaining_time()) : settings_.time_limit;
+  part.islands = false;
+  part.threads = 1;
+  return part;
+}
+
+bool Monitor::take_over(std::string_view stage, const Report& part, const Solution& solution) {
+  const double before = seconds() - part.seconds;
+  report_.factorizations += part.factorizations;
+  for (const Progress& p : part.history) {
+    if (p.iteration == 0 && parts_iterations_ > 0) continue;  // where the last part ended
+    report_.history.push_back({p.iteration + parts_iterations_, p.error, p.seconds + before, p.penalty});
+  }
+  parts_iterations_ += part.iterations;
+  last_iteration_ = parts_iterations_;
+  const double error = value_of(part.certificate, settings_.measure);
+  last_error_ = error;
+  if (error < best_error_) {
+    best_error_ = error;
+    solver_.best_ = solution.impulse;
+  }
+  if (settings_.explain) {
+    report_.stages.push_back({stage, 1, problem_.constraint_count(), part.iterations, part.factorizations,
+                              part.seconds, best_error_});
+  }
+  if (part.status == Status::converged || part.status == Status::cancelled) stop(part.status);
+  if (!stopped_) out_of_time(last_iteration_);
+  if (!stopped_ && parts_iterations_ >= settings_.max_iterations) stop(Status::iteration_limit);
+  return stopped_;
+}
+
+void Monitor::note_stage(std::string_view stage) {
+  parts_iterations_ = last_iteration_;
+  if (!settings_.explain) return;
+  report_.stages.push_back({stage, 1, problem_.constraint_count(), last_iteration_, report_.factorizations,
+                            seconds(), best_error_});
 }
 
 }  // namespace tribo

@@ -28,6 +28,17 @@ class Monitor {
   // Cheap: true when the time is over; for loops that check() only now and then.
   bool out_of_time(Index iteration);
 
+  // For solvers that hand the problem to others: the settings such a part may use (the caller's, with the time
+  // and at most `iterations` of the iterations left, undivided and on one thread) ...
+  Settings part_settings(Index iterations) const;
+  // ... and what it came to. Returns true when the loop must end.
+  bool take_over(std::string_view stage, const Report& part, const Solution& solution);
+
+  // What the solver's own loop has come to so far, for Settings::explain.
+  void note_stage(std::string_view stage);
+  // A count worth knowing ("inner failures"), kept as the iterations of a stage of that name.
+  void note_count(std::string_view stage, Index count);
+
   // Seconds left of Settings::time_limit, at least 0.
   double remaining_time() const { return std::max(0.0, settings_.time_limit - seconds()); }
 
@@ -53,6 +64,7 @@ class Monitor {
   double last_error_ = std::numeric_limits<double>::infinity();
   double best_error_ = std::numeric_limits<double>::infinity();
   Index last_iteration_ = 0;
+  Index parts_iterations_ = 0;  // of the parts taken over
   bool stopped_ = false;
   Status stop_status_ = Status::iteration_limit;
 };

@@ -3,8 +3,18 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "tribo/solve/small_delassus.h"
+
 namespace tribo {
 namespace {
+
+double energy_norm(const ContactProblem& problem, const Vector& u) {
+  double sum = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    sum += u.segment(problem.row(i), problem.rows(i)).squaredNorm() / problem.scale(i);
+  }
+  return std::sqrt(sum);
+}
 
 class DofsSystem final : public NewtonSystem {
  public:
@@ -87,7 +97,7 @@ class RowsSystem final : public NewtonSystem {
   double residual(const Vector& impulse) override {
     w_->multiply(impulse, residual_);
     residual_ = velocity_ - problem_->free_velocity() - residual_;
-    return energy_norm(residual_);
+    return energy_norm(*problem_, residual_);
   }
 
   bool direction(std::span<const Mat3> derivative) override {
@@ -116,20 +126,12 @@ class RowsSystem final : public NewtonSystem {
   void move(double step) override { velocity_ += step * direction_; }
 
   double magnitude() const override {
-    return std::max(energy_norm(velocity_), energy_norm(problem_->free_velocity()));
+    return std::max(energy_norm(*problem_, velocity_), energy_norm(*problem_, problem_->free_velocity()));
   }
 
   void set_interrupt(const std::function<bool()>* interrupt) override { kernel_.set_interrupt(interrupt); }
 
  private:
-  double energy_norm(const Vector& u) const {
-    double sum = 0.0;
-    for (Index i = 0; i < problem_->constraint_count(); ++i) {
-      sum += u.segment(problem_->row(i), problem_->rows(i)).squaredNorm() / problem_->scale(i);
-    }
-    return std::sqrt(sum);
-  }
-
   const ContactProblem* problem_ = nullptr;
   const BlockMatrix* w_ = nullptr;
   DelassusAssembler assembler_;
@@ -138,13 +140,75 @@ class RowsSystem final : public NewtonSystem {
   Vector residual_, direction_, rhs_, impulse_direction_;
 };
 
+class SmallSystem final : public NewtonSystem {
+ public:
+  void prepare(const ContactProblem& problem) override {
+    problem_ = &problem;
+    w_.assemble(problem);
+    velocity_.resize(problem.row_count());
+    residual_.resize(problem.row_count());
+    direction_.resize(problem.row_count());
+  }
+
+  void start(const Vector& impulse) override {
+    velocity_.noalias() = w_.matrix() * impulse;
+    velocity_ += problem_->free_velocity();
+  }
+
+  double residual(const Vector& impulse) override {
+    residual_.noalias() = w_.matrix() * impulse;
+    residual_ = velocity_ - problem_->free_velocity() - residual_;
+    return energy_norm(*problem_, residual_);
+  }
+
+  bool direction(std::span<const Mat3> derivative) override {
+    const Index rows = problem_->row_count();
+    newton_.resize(rows, rows);
+    rhs_.resize(rows);
+    for (Index i = 0; i < problem_->constraint_count(); ++i) {
+      const double w = problem_->scale(i);
+      const Index row = problem_->row(i), n = problem_->rows(i);
+      Mat3 e = Mat3::Identity(), left = Mat3::Zero();
+      e.topLeftCorner(n, n) += w * derivative[i].topLeftCorner(n, n);
+      e = e.inverse().eval();
+      left.topLeftCorner(n, n) = (Mat3::Identity() - e).topLeftCorner(n, n) / w;
+      newton_.middleRows(row, n).noalias() = left.topLeftCorner(n, n) * w_.matrix().middleRows(row, n);
+      newton_.block(row, row, n, n) += e.topLeftCorner(n, n);
+      rhs_.segment(row, n).noalias() = left.topLeftCorner(n, n) * residual_.segment(row, n);
+    }
+    const Eigen::PartialPivLU<Eigen::Ref<SmallDelassus::Dense>> lu(newton_);
+    impulse_direction_ = lu.solve(rhs_);
+    direction_ = -residual_;
+    direction_.noalias() += w_.matrix() * impulse_direction_;
+    return direction_.allFinite();
+  }
+
+  void move(double step) override { velocity_ += step * direction_; }
+
+  double magnitude() const override {
+    return std::max(energy_norm(*problem_, velocity_), energy_norm(*problem_, problem_->free_velocity()));
+  }
+
+  void set_interrupt(const std::function<bool()>*) override {}
+
+ private:
+  const ContactProblem* problem_ = nullptr;
+  SmallDelassus w_;
+  SmallDelassus::Dense newton_;
+  SmallDelassus::Column rhs_, impulse_direction_;
+  Vector residual_, direction_;
+};
+
 }  // namespace
 
 std::unique_ptr<NewtonSystem> make_dofs_system() { return std::make_unique<DofsSystem>(); }
 std::unique_ptr<NewtonSystem> make_rows_system() { return std::make_unique<RowsSystem>(); }
+std::unique_ptr<NewtonSystem> make_small_system() { return std::make_unique<SmallSystem>(); }
 
-bool prefers_rows(const ContactProblem& problem) {
-  return problem.has_delassus() || problem.row_count() < problem.dof_count();
+NewtonForm suitable_form(const ContactProblem& problem) {
+  if (SmallDelassus::fits(problem)) return NewtonForm::small;
+  const bool by_rows = problem.has_delassus() || problem.row_count() < problem.dof_count();
+  return by_rows ? NewtonForm::rows : NewtonForm::dofs;
 }
 
 }  // namespace tribo

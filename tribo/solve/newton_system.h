@@ -1,4 +1,4 @@
-// The momentum equation with the constraint law inserted, as the semismooth Newton solvers see it, in the two
+// The momentum equation with the constraint law inserted, as the semismooth Newton solvers see it, in the
 // forms a problem can take:
 //
 //   dofs   state v:  r(v) = A v - b - J^T lambda(J v + e),     Newton matrix A + J^T D J,     Lee (19)
@@ -8,6 +8,7 @@
 // with fewer rows than degrees of freedom. Its system is solved for d lambda = -D du:
 //   (E + w^-1 (I - E) W) d lambda = w^-1 (I - E) F,   du = W d lambda - F,   E_i = (I + w_i D_i)^-1,
 // which is the Newton step multiplied by E and bounded whatever the penalty.
+// A tiny problem (solve/small_delassus.h) takes the rows form with a dense matrix: no symbolic work at all.
 // Residuals are measured in the energy norm, sqrt(J): |r| in A^-1, |F| weighted by 1 / w_i.
 #pragma once
 
@@ -48,8 +49,10 @@ class NewtonSystem {
 
 std::unique_ptr<NewtonSystem> make_dofs_system();
 std::unique_ptr<NewtonSystem> make_rows_system();
+std::unique_ptr<NewtonSystem> make_small_system();
 
-// Which form suits the problem: explicit W or fewer rows than degrees of freedom -> rows.
-bool prefers_rows(const ContactProblem& problem);
+// Which form suits the problem: tiny -> small; explicit W or fewer rows than degrees of freedom -> rows.
+enum class NewtonForm { dofs, rows, small };
+NewtonForm suitable_form(const ContactProblem& problem);
 
 }  // namespace tribo

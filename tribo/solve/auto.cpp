@@ -1,0 +1,133 @@
+#include "tribo/solve/auto.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/solve/admm.h"
+#include "tribo/solve/alnewton.h"
+#include "tribo/solve/ipm.h"
+#include "tribo/solve/monitor.h"
+#include "tribo/solve/nsgs.h"
+#include "tribo/solve/tiny_sweeps.h"
+
+namespace tribo {
+namespace {
+
+constexpr Index kTinySweeps = 30;
+constexpr Index kProbeSweeps = 10;       // before and after which the rate of the sweeps is read
+constexpr Index kPromisingSweeps = 60;   // more than these are left to the stronger methods
+constexpr Index kNewtonIterations = 80;
+constexpr Index kPointIterations = 150;
+constexpr Index kRounds = 4;
+constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
+constexpr double kSlidingShare = 0.1;
+
+class Auto final : public Solver {
+ public:
+  std::string_view name() const override { return "auto"; }
+  std::vector<Option> options() override;
+
+ protected:
+  Status iterate(const ContactProblem& problem, Monitor& monitor) override;
+
+ private:
+  Status run_tiny(const ContactProblem& problem, Monitor& monitor);
+  Status run_rounds(const ContactProblem& problem, Monitor& monitor);
+  bool run_sweeps(const ContactProblem& problem, Monitor& monitor);
+  bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
+           const ContactProblem& problem, Monitor& monitor);
+  bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
+
+  // Options.
+  Index admm_iterations_ = 60;
+  Index large_ = 20000;
+
+  std::unique_ptr<Solver> sweeps_, admm_, newton_, point_;
+  TinySweeps tiny_;
+  Solution solution_;
+};
+
+std::vector<Option> Auto::options() {
+  return {
+      integer_option("admm_iterations", "iterations of ADMM before the second-order methods",
+                     admm_iterations_, 0, 1000000),
+      integer_option("large", "constraints of an island above which only first-order methods are used",
+                     large_, 1, 100000000),
+  };
+}
+
+Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
+  if (SmallDelassus::fits(problem)) return run_tiny(problem, monitor);
+  return run_rounds(problem, monitor);
+}
+
+Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
+  const bool done = tiny_.run(problem, monitor, kTinySweeps);
+  monitor.note_stage("tiny sweeps");
+  if (done) return Status::converged;
+  if (run(newton_, make_alnewton, kNewtonIterations, problem, monitor)) return Status::converged;
+  return run_rounds(problem, monitor);
+}
+
+Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
+  if (run_sweeps(problem, monitor)) return Status::converged;
+  const bool first_order_only = problem.constraint_count() > large_;
+  Index admm_iterations = admm_iterations_;
+  for (Index round = 0; round < kRounds; ++round) {
+    const double before = monitor.best_error();
+    if (run(admm_, make_admm, admm_iterations, problem, monitor)) return Status::converged;
+    admm_iterations = first_order_only ? admm_iterations * 20 : std::max<Index>(500, 2 * admm_iterations);
+    if (first_order_only) continue;
+    const bool point_first = prefers_interior_point(problem, monitor.best());
+    for (const bool point : {point_first, !point_first}) {
+      const bool done = point ? run(point_, make_ipm, kPointIterations, problem, monitor)
+                              : run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor);
+      if (done) return Status::converged;
+    }
+    if (round > 0 && monitor.best_error() > 0.5 * before) return Status::stalled;
+  }
+  return Status::stalled;
+}
+
+// A few sweeps; more where their rate of convergence promises the tolerance soon.
+bool Auto::run_sweeps(const ContactProblem& problem, Monitor& monitor) {
+  if (run(sweeps_, make_nsgs, kProbeSweeps, problem, monitor)) return true;
+  const double first = monitor.last_error();
+  if (run(sweeps_, make_nsgs, kProbeSweeps, problem, monitor)) return true;
+  const double second = monitor.last_error();
+  if (!(second < first)) return false;
+  const double per_sweep = std::log(first / second) / kProbeSweeps;
+  const double needed = 1.5 * std::log(second / monitor.tolerance()) / per_sweep + kProbeSweeps;
+  if (needed > kPromisingSweeps) return false;
+  return run(sweeps_, make_nsgs, static_cast<Index>(needed), problem, monitor);
+}
+
+// One stage from the best iterate so far; true when the monitor said to end.
+bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
+               const ContactProblem& problem, Monitor& monitor) {
+  if (iterations == 0) return false;
+  if (!solver) solver = make();
+  const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_, &monitor.best());
+  return monitor.take_over(solver->name(), report, solution_);
+}
+
+// The central path does not mind mass ratios where contacts slide, which is where Newton needs many steps.
+bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const {
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
+  Index sliding = 0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    smallest = std::min(smallest, problem.scale(i));
+    largest = std::max(largest, problem.scale(i));
+    if (problem.kind(i) != ConstraintKind::contact) continue;
+    const Vec3 r = impulse.segment<3>(problem.row(i));
+    if (r[2] > 0.0 && r.head<2>().norm() >= 0.999 * problem.friction(i) * r[2]) ++sliding;
+  }
+  return largest > kWideSpread * smallest &&
+         static_cast<double>(sliding) > kSlidingShare * static_cast<double>(problem.contact_count());
+}
+
+}  // namespace
+
+std::unique_ptr<Solver> make_auto() { return std::make_unique<Auto>(); }
+
+}  // namespace tribo

@@ -1,0 +1,21 @@
+// The default solver: goes from cheap to strong, island by island, and returns the best certified iterate.
+//
+//   tiny islands    (at most 5 constraints) Gauss-Seidel sweeps on the dense Delassus matrix, then alnewton on
+//                   the same matrix: no factorisation set-up
+//   sweeps          a few of nsgs, and more where their rate promises the tolerance soon
+//   admm            accelerated, a limited number of iterations
+//   alnewton, ipm   until the certificate is met; ipm first where the scales of sliding contacts spread widely
+//   rounds          the same again, more patiently, from the best iterate
+//
+// Settings::explain records what every stage cost.
+#pragma once
+
+#include <memory>
+
+#include "tribo/solve/solver.h"
+
+namespace tribo {
+
+std::unique_ptr<Solver> make_auto();
+
+}  // namespace tribo

@@ -1,0 +1,28 @@
+// The Delassus matrix of a tiny problem, dense and without a heap: what few contacts need instead of symbolic
+// analysis and factorisation set-up.
+#pragma once
+
+#include "tribo/problem/contact_problem.h"
+
+namespace tribo {
+
+class SmallDelassus {
+ public:
+  static constexpr Index kConstraints = 5;
+  static constexpr Index kRows = 3 * kConstraints;
+  using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kRows, kRows>;
+  using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kRows, 1>;
+
+  static bool fits(const ContactProblem& problem) { return problem.constraint_count() <= kConstraints; }
+
+  // W = J A^-1 J^T, or the explicit one; without compliance. Allocates only for more degrees of freedom than
+  // ever before.
+  const Dense& assemble(const ContactProblem& problem);
+  const Dense& matrix() const { return w_; }
+
+ private:
+  Dense w_;
+  Vector unit_, dofs_, column_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,58 @@
+#include "tribo/solve/tiny_sweeps.h"
+
+namespace tribo {
+
+void TinySweeps::prepare(const ContactProblem& problem, const Vector& start) {
+  w_.assemble(problem);
+  impulse_ = start;
+  velocity_.resize(problem.row_count());
+  velocity_.noalias() = w_.matrix() * impulse_;
+  velocity_ += problem.free_velocity();
+}
+
+void TinySweeps::sweep(const ContactProblem& problem, Law law) {
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    if (problem.kind(i) != ConstraintKind::contact) {
+      const double old = impulse_[row];
+      const double next = scalar_[i].solve(velocity_[row] + problem.compliance()[row] * old, old);
+      impulse_[row] = next;
+      velocity_ += (next - old) * w_.matrix().col(row);
+      continue;
+    }
+    const Vec3 old = impulse_.segment<3>(row);
+    const Vec3 velocity = velocity_.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(old);
+    const Vec3 next = law == Law::exact ? exact_[i].solve(velocity, old) : convex_[i].solve(velocity, old);
+    impulse_.segment<3>(row) = next;
+    velocity_.noalias() += w_.matrix().middleCols(row, 3) * (next - old);
+  }
+}
+
+bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor, Index sweeps) {
+  const Law law = monitor.settings().law;
+  prepare(problem, monitor.start());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.kind(i) != ConstraintKind::contact) {
+      scalar_[i] = scalar_row(problem, i, 1.0);
+      continue;
+    }
+    Mat3 w = problem.delassus_diagonal(i);
+    w.diagonal() += problem.compliance().segment<3>(problem.row(i));
+    if (law == Law::exact) {
+      exact_[i] = ExactContact(w, problem.friction(i));
+    } else {
+      convex_[i] = ConvexContact(w, problem.friction(i));
+    }
+  }
+  const bool alone = problem.constraint_count() == 1;
+  const Index most = std::min(sweeps, monitor.settings().max_iterations);
+  for (Index k = 1; k <= most; ++k) {
+    sweep(problem, law);
+    // Looking costs about as much as a sweep.
+    if (!alone && k % 2 == 1 && k != most) continue;
+    if (monitor.check(k, impulse_, velocity_)) return true;
+  }
+  return false;
+}
+
+}  // namespace tribo
