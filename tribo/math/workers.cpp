@@ -6,8 +6,17 @@
 namespace tribo {
 namespace {
 
-// Some 20-50 microseconds of polling: as long as waking a sleeper would take.
-constexpr Index kSpins = 100;
+// Some 20-80 microseconds of polling: as long as waking a sleeper would take.
+constexpr Index kSpins = 1000;
+
+// Polls without giving up the core: on a busy machine it would come back much later.
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
 
 // The innermost body this thread is in: whose pool, as which worker.
 struct Inside {
@@ -84,7 +93,13 @@ void Workers::run_job(const Job& job) {
   }
   take_part(0);
   state_.fetch_and(~kOpen);
-  while ((state_.load(std::memory_order_acquire) & kInside) != 0) std::this_thread::yield();
+  for (Index polls = 0; (state_.load(std::memory_order_acquire) & kInside) != 0; ++polls) {
+    if (polls < spins_) {
+      relax();
+    } else {
+      std::this_thread::yield();  // its core may be needed to finish
+    }
+  }
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
@@ -110,7 +125,7 @@ void Workers::live(Index worker) {
       idle = 0;
     } else if (idle < spins_) {
       ++idle;
-      std::this_thread::yield();
+      relax();
     } else {
       std::unique_lock lock(mutex_);
       sleepers_.fetch_add(1);
