@@ -63,6 +63,7 @@ TEST_P(Allocation, NoneOnceTheStructureIsKnown) {
   settings.tolerance = 1e-9;
   settings.max_iterations = 300;
   for (const Law law : {Law::exact, Law::convex}) {
+    if (!solver->supports(law)) continue;
     settings.law = law;
     Solution solution;
     solver->solve(problem, settings, solution);
@@ -89,6 +90,13 @@ INSTANTIATE_TEST_SUITE_P(
                                      "nsgs:local=newton", "nsgs:local=quartic,shuffle=every",
                                      "pgs:order=shuffled"),
                      testing::Values(scenes().front())));
+
+INSTANTIATE_TEST_SUITE_P(Cascades, Allocation,
+                         testing::Combine(testing::Values("sap", "sap:near_rigid=off", "canal",
+                                                          "canal:corrector=off,newton=5",
+                                                          "canal:variant=printed,newton=3",
+                                                          "al-dogleg:newton=3", "al-damped:newton=3"),
+                                          testing::ValuesIn(scenes())));
 
 TEST(AllocationCounter, Counts) {
   if (!test::counts_allocations()) GTEST_SKIP() << "allocations cannot be counted in this build";

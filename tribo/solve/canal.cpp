@@ -103,6 +103,7 @@ class Canal final : public Solver {
   bool strict_ = false;     // the last surrogate was solved with the strict operator
   bool minimised_ = false;  // the last surrogate was solved at all
   Index steps_ = 0;         // Newton steps it took
+  Index failures_ = 0;      // surrogates not solved as wanted
   Outcome last_;
 };
 
@@ -144,6 +145,7 @@ void Canal::prepare(const ContactProblem& problem, Monitor& monitor) {
   if (memory_ > 0) anderson_.reset(rows, memory_);
   last_ = {};
   strict_ = false;
+  failures_ = 0;
 
   multiplier_ = monitor.start();
   dofs_.resize(problem.dof_count());
@@ -202,8 +204,9 @@ bool Canal::minimise(const ContactProblem& problem, double wanted, Monitor& moni
 
 // Strict Newton from the iterate of newton_; takes it over when it solves the surrogate.
 bool Canal::correct(const ContactProblem& problem, double wanted, Monitor& monitor) {
-  const SurrogateNewton::Result result = corrector_.solve(
-      problem, law_, multiplier_, skew_, newton_.velocity(), Globalisation::damped, wanted, corrector_steps_);
+  const SurrogateNewton::Result result =
+      corrector_.solve(problem, Law::exact, law_, multiplier_, skew_, newton_.velocity(),
+                       Globalisation::damped, wanted, corrector_steps_);
   for (Index k = 0; k < result.steps; ++k) monitor.count_factorization();
   steps_ += result.steps;
   if (!result.solved) return false;
@@ -317,6 +320,7 @@ Status Canal::iterate(const ContactProblem& problem, Monitor& monitor) {
     corrector_.set_interrupt(&interrupt);
   }
   const Status status = run(problem, monitor);
+  monitor.note_count("inner failures", failures_);
   newton_.set_interrupt(nullptr);
   corrector_.set_interrupt(nullptr);
   return status;
@@ -332,6 +336,7 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
     if (!solve_surrogate(problem, law, monitor)) {
       return monitor.out_of_time(k) ? Status::time_limit : Status::stalled;
     }
+    failures_ += minimised_ ? 0 : 1;
     const Outcome outcome = update(problem, law);
     if (!std::isfinite(outcome.slack + outcome.lag)) return Status::stalled;
     if (monitor.check(k, next_, velocity_, beta_)) return Status::converged;

@@ -7,9 +7,7 @@
 namespace tribo {
 namespace {
 
-constexpr int kBacktracks = 12;
-constexpr double kSufficient = 0.1;  // |r| must fall by this fraction of the step length
-constexpr int kDoglegTrials = 12;    // radii tried per factorisation
+constexpr int kDoglegTrials = 30;  // radii tried per factorisation
 constexpr double kAcceptRatio = 1e-4;
 constexpr double kPoorRatio = 0.25, kGoodRatio = 0.75;
 
@@ -35,7 +33,7 @@ double SurrogateNewton::evaluate(const Surrogate& s, const Vector& v) {
   s.problem.jacobian().multiply(v, u_);
   u_ += s.problem.bias();
   shifted_ = u_ + s.shift;
-  s.law.impulse(s.problem, Law::exact, shifted_, s.multiplier, impulse_);
+  s.proximal.impulse(s.problem, s.law, shifted_, s.multiplier, impulse_);
   s.problem.mass().multiply(v, residual_);
   residual_ -= s.problem.momentum();
   product_.setZero();
@@ -45,17 +43,18 @@ double SurrogateNewton::evaluate(const Surrogate& s, const Vector& v) {
 }
 
 bool SurrogateNewton::newton_direction(const Surrogate& s) {
-  s.law.derivative(s.problem, Law::exact, shifted_, s.multiplier, derivative_);
+  s.proximal.derivative(s.problem, s.law, shifted_, s.multiplier, derivative_);
   if (!lu_.factorize(s.problem.mass(), s.problem.jacobian(), derivative_)) return false;
   product_ = -residual_;
   lu_.solve(product_, newton_, 0);
   return newton_.allFinite();
 }
 
-SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, const ProximalLaw& law,
-                                               const Vector& multiplier, const Vector& shift, const Vector& v,
-                                               Globalisation method, double tolerance, Index most) {
-  const Surrogate s{problem, law, multiplier, shift};
+SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, Law law,
+                                               const ProximalLaw& proximal, const Vector& multiplier,
+                                               const Vector& shift, const Vector& v, Globalisation method,
+                                               double tolerance, Index most) {
+  const Surrogate s{problem, law, proximal, multiplier, shift};
   Result out;
   v_ = v;
   radius_ = std::numeric_limits<double>::infinity();
@@ -74,10 +73,10 @@ SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, co
 // False when no trial decreases |r|; the iterate is then where it was.
 bool SurrogateNewton::damped_step(const Surrogate& s, double& residual) {
   double length = 1.0;
-  for (int k = 0; k < kBacktracks; ++k, length *= 0.5) {
+  for (int k = 0; k < backtracks_; ++k, length *= 0.5) {
     trial_ = v_ + length * newton_;
     const double next = evaluate(s, trial_);
-    if (next <= (1.0 - kSufficient * length) * residual) {
+    if (next <= (1.0 - sufficient_ * length) * residual) {
       v_ = trial_;
       residual = next;
       return true;

@@ -1,6 +1,6 @@
 // Semismooth Newton on Lee et al.'s surrogate problem with the strict operator, no convexification:
 //   r(v) = A v - b - J^T T(J v + e + shift) = 0        (19),      H = A + J^T D J, not symmetric
-// T and D: solve/proximal_law.h, exact law. The merit function 1/2 |r|^2 in the A^-1 norm is not convex, so
+// T and D: solve/proximal_law.h. The merit function 1/2 |r|^2 in the A^-1 norm is not convex, so
 // neither globalisation can promise a solution:
 //   damped    backtracking on |r| along the Newton step
 //   dogleg    trust region between the steepest-descent (Cauchy) and the Newton step, in mass-normalised
@@ -28,10 +28,15 @@ class SurrogateNewton {
   };
 
   void set_interrupt(const std::function<bool()>* interrupt) { lu_.set_interrupt(interrupt); }
+  // damped: |r| must fall by `sufficient` times the step length, which is halved at most `most` times.
+  void set_backtracking(double sufficient, int most) {
+    sufficient_ = sufficient;
+    backtracks_ = most;
+  }
   void prepare(const ContactProblem& problem);
 
   // From v to a root of r, at most `most` steps; the iterate is kept inside. Tolerance in sqrt(J).
-  Result solve(const ContactProblem& problem, const ProximalLaw& law, const Vector& multiplier,
+  Result solve(const ContactProblem& problem, Law law, const ProximalLaw& proximal, const Vector& multiplier,
                const Vector& shift, const Vector& v, Globalisation method, double tolerance, Index most);
 
   const Vector& velocity() const { return v_; }             // v
@@ -41,7 +46,8 @@ class SurrogateNewton {
  private:
   struct Surrogate {
     const ContactProblem& problem;
-    const ProximalLaw& law;
+    Law law;
+    const ProximalLaw& proximal;
     const Vector& multiplier;
     const Vector& shift;
   };
@@ -55,6 +61,8 @@ class SurrogateNewton {
   void dogleg_direction(const ContactProblem& problem);
   void multiply(const ContactProblem& problem, const Vector& x, bool transposed, Vector& y);
 
+  double sufficient_ = 0.1;
+  int backtracks_ = 12;
   PrimalLu lu_;
   std::vector<Mat3> derivative_;
   Vector v_, trial_, residual_, direction_, newton_, cauchy_, work_, product_;  // [dofs]
