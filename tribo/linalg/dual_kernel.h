@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "tribo/linalg/block_cholesky.h"
@@ -37,9 +38,16 @@ class DualKernel {
     rows_.set_interrupt(interrupt);
   }
   Route route() const { return route_; }
+  // Multiply-adds of one factorisation.
+  double factor_flops() const {
+    return route_ == Route::through_rows ? rows_.factor_flops() : primal_.cholesky().factor_flops();
+  }
 
   // Factorises W + diag(d), d [rows] > 0. False if not positive definite to rounding.
   bool factorize(const Operator& op, const Vector& d);
+  // The same with a symmetric positive definite block per constraint (scalar rows use entry (0, 0)); only
+  // through_rows.
+  bool factorize(const Operator& op, std::span<const Mat3> d);
 
   // x = (W + D)^-1 r; x may be r.
   void solve(const Operator& op, const Vector& r, Vector& x);
@@ -47,7 +55,8 @@ class DualKernel {
  private:
   bool rows_structure_is(const BlockMatrix& w) const;
   void analyze_rows(const BlockMatrix& w);
-  bool factorize_rows(const BlockMatrix& w, const Vector& d);
+  template <class AddDiagonal>
+  bool factorize_rows(const BlockMatrix& w, const AddDiagonal& add_diagonal);
 
   Route route_ = Route::automatic;
   PrimalKernel primal_;

@@ -176,7 +176,7 @@ void Admm::prepare(const ContactProblem& problem) {
 
 bool Admm::factorize(const ContactProblem& problem, Monitor& monitor) {
   d_ = problem.compliance().array() + (rho_ * penalty_weight_.array() + proximal_) * root_.array().square();
-  monitor.count_factorization();
+  monitor.count_factorization(kernel_.factor_flops());
   return kernel_.factorize(delassus(problem), d_);
 }
 

@@ -14,8 +14,11 @@ namespace tribo {
 namespace {
 
 constexpr Index kTinySweeps = 30;
-constexpr Index kProbeSweeps = 10;       // before and after which the rate of the sweeps is read
-constexpr Index kPromisingSweeps = 60;   // more than these are left to the stronger methods
+constexpr Index kProbeSweeps = 6;       // before and after which the rate of the sweeps is read
+constexpr Index kPromisingSweeps = 60;  // more than these are left to the stronger methods
+constexpr double kVisitFlops = 200.0;   // what visiting a constraint in a sweep costs, in multiply-adds
+constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, from where on they are dear
+constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr Index kNewtonIterations = 80;
 constexpr Index kPointIterations = 150;
 constexpr Index kRounds = 4;
@@ -33,7 +36,8 @@ class Auto final : public Solver {
  private:
   Status run_tiny(const ContactProblem& problem, Monitor& monitor);
   Status run_rounds(const ContactProblem& problem, Monitor& monitor);
-  bool run_sweeps(const ContactProblem& problem, Monitor& monitor);
+  bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
+  bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
            const ContactProblem& problem, Monitor& monitor);
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
@@ -45,6 +49,7 @@ class Auto final : public Solver {
   std::unique_ptr<Solver> sweeps_, admm_, newton_, point_;
   TinySweeps tiny_;
   Solution solution_;
+  double factor_flops_ = 0.0;  // multiply-adds of a factorisation, known once ADMM has made one
 };
 
 std::vector<Option> Auto::options() {
@@ -57,6 +62,7 @@ std::vector<Option> Auto::options() {
 }
 
 Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
+  factor_flops_ = 0.0;
   if (SmallDelassus::fits(problem)) return run_tiny(problem, monitor);
   return run_rounds(problem, monitor);
 }
@@ -70,13 +76,14 @@ Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
 }
 
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
-  if (run_sweeps(problem, monitor)) return Status::converged;
+  if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
   Index admm_iterations = admm_iterations_;
   for (Index round = 0; round < kRounds; ++round) {
     const double before = monitor.best_error();
     if (run(admm_, make_admm, admm_iterations, problem, monitor)) return Status::converged;
     admm_iterations = first_order_only ? admm_iterations * 20 : std::max<Index>(500, 2 * admm_iterations);
+    if (round == 0 && run_sweeps_instead(problem, monitor)) return Status::converged;
     if (first_order_only) continue;
     const bool point_first = prefers_interior_point(problem, monitor.best());
     for (const bool point : {point_first, !point_first}) {
@@ -90,16 +97,30 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
 }
 
 // A few sweeps; more where their rate of convergence promises the tolerance soon.
-bool Auto::run_sweeps(const ContactProblem& problem, Monitor& monitor) {
-  if (run(sweeps_, make_nsgs, kProbeSweeps, problem, monitor)) return true;
-  const double first = monitor.last_error();
-  if (run(sweeps_, make_nsgs, kProbeSweeps, problem, monitor)) return true;
-  const double second = monitor.last_error();
-  if (!(second < first)) return false;
-  const double per_sweep = std::log(first / second) / kProbeSweeps;
-  const double needed = 1.5 * std::log(second / monitor.tolerance()) / per_sweep + kProbeSweeps;
-  if (needed > kPromisingSweeps) return false;
-  return run(sweeps_, make_nsgs, static_cast<Index>(needed), problem, monitor);
+bool Auto::run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor) {
+  if (run(sweeps_, make_nsgs, probe, problem, monitor)) return true;
+  double before = monitor.last_error();
+  for (Index done = 0; done < promising; done += probe) {
+    if (run(sweeps_, make_nsgs, probe, problem, monitor)) return true;
+    const double after = monitor.last_error();
+    if (!(after < before)) return false;
+    const double per_sweep = std::log(before / after) / static_cast<double>(probe);
+    const double needed = std::log(after / monitor.tolerance()) / per_sweep;
+    if (needed > static_cast<double>(promising - done)) return false;
+    before = after;
+  }
+  return false;
+}
+
+// Where the matrix fills in, one factorisation costs many sweeps: they get the time of a Newton method first,
+// as long as they promise to need less.
+bool Auto::run_sweeps_instead(const ContactProblem& problem, Monitor& monitor) {
+  const double sweeps_per_factor =
+      factor_flops_ / (kVisitFlops * static_cast<double>(problem.constraint_count()));
+  if (sweeps_per_factor < kDearFactor) return false;
+  const double most = std::min(sweeps_per_factor * kSweepsPerFactor, 1e6);
+  return run_sweeps(std::max<Index>(20, static_cast<Index>(most / 20.0)), static_cast<Index>(most), problem,
+                    monitor);
 }
 
 // One stage from the best iterate so far; true when the monitor said to end.
@@ -108,6 +129,7 @@ bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(
   if (iterations == 0) return false;
   if (!solver) solver = make();
   const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_, &monitor.best());
+  factor_flops_ = std::max(factor_flops_, report.factor_flops);
   return monitor.take_over(solver->name(), report, solution_);
 }
 

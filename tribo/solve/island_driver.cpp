@@ -55,6 +55,8 @@ void add_stage(std::vector<Stage>& stages, const Stage& stage) {
 }  // namespace
 
 bool IslandDriver::splits(const ContactProblem& problem) {
+  constexpr Index kFew = 5;  // constraints that are quicker solved together than taken apart
+  if (problem.constraint_count() <= kFew) return false;
   islands_.find(problem);
   if (islands_.count() < 2) return false;
   std::size_t largest = 0;

@@ -45,7 +45,11 @@ class Monitor {
   double last_error() const { return last_error_; }
   double best_error() const { return best_error_; }
   const Vector& best() const { return solver_.best_; }  // impulses of the best iterate so far
-  void count_factorization() { ++report_.factorizations; }
+  // `flops`: multiply-adds of it where known.
+  void count_factorization(double flops = 0.0) {
+    ++report_.factorizations;
+    report_.factor_flops = std::max(report_.factor_flops, flops);
+  }
   // The solver has given compliance to `count` constraints: Report::regularized_count.
   void note_regularized(Index count) { report_.regularized_count = count; }
 

@@ -121,14 +121,15 @@ Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSyst
   Index used = 0;
   anchor_ = impulse_;
   double error = residual(problem, impulse_, 0.0);
-  while (used < factorizations) {
+  const Index last = monitor.settings().max_iterations;
+  while (used < factorizations && iteration < last) {
     alpha = std::clamp(alpha, kLowestAlpha, kHighestAlpha);
     anchor_ = impulse_;
     trial_ = impulse_;
     double merit = residual(problem, trial_, alpha);
     const double wanted = kInnerTolerance * error;
     bool solved = false, quick = false;
-    for (Index k = 0; k < kInnerSteps && used < factorizations && !solved; ++k) {
+    for (Index k = 0; k < kInnerSteps && used < factorizations && iteration < last && !solved; ++k) {
       fill_blocks(problem, alpha, blocks);
       monitor.count_factorization();
       ++used;
@@ -140,7 +141,6 @@ Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSyst
       const bool better = newton_step(problem, alpha, merit);
       quick = k == 0;
       if (monitor.check(++iteration, trial_, velocity_, alpha)) return End::stopped;
-      if (iteration >= monitor.settings().max_iterations) return End::exhausted;
       solved = merit <= wanted;
       if (probe && merit > kProbeReduction * before) return End::stalled;
       if (!better) break;

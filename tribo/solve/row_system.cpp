@@ -4,6 +4,14 @@
 #include <limits>
 
 namespace tribo {
+namespace {
+
+DualKernel::Operator delassus(const ContactProblem& problem) {
+  return {problem.mass(), problem.mass_factor(), problem.jacobian(),
+          problem.has_delassus() ? &problem.delassus() : nullptr};
+}
+
+}  // namespace
 
 void RowBlocks::resize(const ContactProblem& problem) {
   for (std::vector<Mat3>* blocks : {&p, &q, &q_inverse, &d}) blocks->resize(problem.constraint_count());
@@ -28,10 +36,8 @@ void RowSystem::prepare(const ContactProblem& problem, Route route) {
     route = Route::rows;
   }
   route_ = route == Route::rows ? Route::rows : Route::dofs;
-  if (route_ == Route::rows) {
-    w_ = problem.has_delassus() ? &problem.delassus()
-                                : &assembler_.assemble(problem.mass_factor(), problem.jacobian());
-  }
+  w_ = problem.has_delassus() ? &problem.delassus() : nullptr;
+  row_cholesky_prepared_ = false;
   dofs_.resize(problem.dof_count());
   dofs_solution_.resize(problem.dof_count());
   product_.resize(problem.row_count());
@@ -43,18 +49,29 @@ void RowSystem::set_interrupt(const std::function<bool()>* interrupt) {
   cholesky_.set_interrupt(interrupt);
   primal_lu_.set_interrupt(interrupt);
   row_lu_.set_interrupt(interrupt);
+  row_cholesky_.set_interrupt(interrupt);
 }
 
+bool RowSystem::factorize_rows(const ContactProblem& problem, const RowBlocks& blocks) {
+  if (symmetric_) {
+    if (!row_cholesky_prepared_) row_cholesky_.prepare(delassus(problem), DualKernel::Route::through_rows);
+    row_cholesky_prepared_ = true;
+    if (row_cholesky_.factorize(delassus(problem), std::span<const Mat3>(blocks.q))) return true;
+    symmetric_ = false;
+  }
+  if (w_ == nullptr) w_ = &assembler_.assemble(problem.mass_factor(), problem.jacobian());
+  row_lu_.analyze(*w_);
+  return row_lu_.factorize(*w_, blocks.p, blocks.q);
+}
+
+// Where rounding has cost the Cholesky factor its positive pivots the LU may still manage.
 bool RowSystem::factorize(const ContactProblem& problem, const RowBlocks& blocks) {
   symmetric_ = blocks.symmetric;
-  if (route_ == Route::rows) {
-    row_lu_.analyze(*w_);
-    return row_lu_.factorize(*w_, blocks.p, blocks.q);
-  }
+  if (route_ == Route::rows) return factorize_rows(problem, blocks);
   if (symmetric_) {
     cholesky_.analyze(problem.mass(), problem.jacobian());
     if (cholesky_.factorize(problem.mass(), problem.jacobian(), std::span<const Mat3>(blocks.d))) return true;
-    symmetric_ = false;  // lost to rounding: the LU may still manage
+    symmetric_ = false;
   }
   primal_lu_.analyze(problem.mass(), problem.jacobian());
   return primal_lu_.factorize(problem.mass(), problem.jacobian(), blocks.d);
@@ -62,10 +79,8 @@ bool RowSystem::factorize(const ContactProblem& problem, const RowBlocks& blocks
 
 void RowSystem::solve_once(const ContactProblem& problem, const RowBlocks& blocks, const Vector& r,
                            Vector& x) {
-  if (route_ == Route::rows) {
-    row_lu_.solve(r, x, 0);
-    return;
-  }
+  if (route_ == Route::rows && symmetric_) return row_cholesky_.solve(delassus(problem), r, x);
+  if (route_ == Route::rows) return row_lu_.solve(r, x, 0);
   multiply_blocks(problem, blocks.q_inverse, r, x);
   dofs_.setZero();
   problem.jacobian().add_transpose_product(x, dofs_);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tribo/linalg/delassus.h"
+#include "tribo/linalg/dual_kernel.h"
 #include "tribo/linalg/newton_kernel.h"
 #include "tribo/linalg/primal_kernel.h"
 #include "tribo/problem/contact_problem.h"
@@ -44,6 +45,7 @@ class RowSystem {
              Index refinements);
 
  private:
+  bool factorize_rows(const ContactProblem& problem, const RowBlocks& blocks);
   void solve_once(const ContactProblem& problem, const RowBlocks& blocks, const Vector& r, Vector& x);
   void subtract_product(const ContactProblem& problem, const RowBlocks& blocks, const Vector& x, Vector& r);
 
@@ -52,8 +54,10 @@ class RowSystem {
   PrimalKernel cholesky_;
   PrimalLu primal_lu_;
   RowLu row_lu_;
+  DualKernel row_cholesky_;
+  bool row_cholesky_prepared_ = false;
   DelassusAssembler assembler_;
-  const BlockMatrix* w_ = nullptr;  // rows
+  const BlockMatrix* w_ = nullptr;  // rows, for the LU
   Vector dofs_, dofs_solution_, product_, residual_, correction_;
 };
 

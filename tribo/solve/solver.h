@@ -76,7 +76,8 @@ struct Report {
   Status status = Status::iteration_limit;
   Index iterations = 0;
   Index factorizations = 0;
-  double seconds = 0.0;  // wall clock, certification included
+  double factor_flops = 0.0;  // multiply-adds of the costliest one, 0 where not known
+  double seconds = 0.0;       // wall clock, certification included
   Certificate certificate;
   std::vector<Progress> history;
   Index islands = 1;            // connected components of the contact graph, 1 when not split

@@ -1,6 +1,7 @@
 #include "tribo/solve/split_terms.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tribo {
 namespace {
@@ -31,6 +32,50 @@ bool on_one_path(const BlockJacobian::Piece& piece, const TreeMatrix& pattern) {
 Index SplitTerms::slack_count(Index constraint) const {
   if (splitting_ == Splitting::none) return 1;
   return std::max<Index>(1, static_cast<Index>(terms(constraint).size()));
+}
+
+void SplitTerms::velocity_of(const ContactProblem& problem, Index constraint, const Vector& extended,
+                             Vector& u) const {
+  const Index row = problem.row(constraint);
+  if (problem.rows(constraint) == 3) {
+    Vec3 sum = problem.bias().segment<3>(row);
+    for (const Term& term : terms(constraint)) {
+      if (term.cols == 6) {
+        sum.noalias() +=
+            Eigen::Map<const Eigen::Matrix<double, 3, 6>>(term.block) * extended.segment<6>(term.start);
+      } else {
+        sum.noalias() +=
+            Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(term.block, 3, term.cols) *
+            extended.segment(term.start, term.cols);
+      }
+    }
+    u.segment<3>(row) = sum;
+  } else {
+    double sum = problem.bias()[row];
+    for (const Term& term : terms(constraint)) {
+      sum += Eigen::Map<const Vector>(term.block, term.cols).dot(extended.segment(term.start, term.cols));
+    }
+    u[row] = sum;
+  }
+}
+
+double SplitTerms::pseudo_density(const ContactProblem& problem) const {
+  double sum = 0.0;
+  Index count = 0;
+  for (Index tree = 0; tree < problem.tree_count(); ++tree) {
+    const auto on_tree = incident(tree);
+    if (on_tree.empty()) continue;
+    double mass = 0.0;
+    if (problem.mass().block_size(tree) == 6) {
+      mass = problem.mass().block(tree).diagonal().head<3>().mean();
+    } else {
+      for (const Index t : on_tree) mass += 1.0 / problem.scale(terms_[t].constraint);
+      mass /= static_cast<double>(on_tree.size());
+    }
+    sum += std::log(mass / static_cast<double>(on_tree.size()));
+    ++count;
+  }
+  return count > 0 ? std::exp(sum / count) : 1.0;
 }
 
 // A tree is split by bodies if its joints are known and every constraint on it either names its bodies or

@@ -45,6 +45,12 @@ class SplitTerms {
   // |Z_i|: slacks of the constraint, at least 1.
   Index slack_count(Index constraint) const;
 
+  // u = J V + e of one constraint, written to its rows of `u`.
+  void velocity_of(const ContactProblem& problem, Index constraint, const Vector& extended, Vector& u) const;
+
+  // Geometric mean over the trees of mass per term, kg: the penalty of section VI-D.
+  double pseudo_density(const ContactProblem& problem) const;
+
   // Terms on a tree, in the order of the constraints.
   std::span<const Index> incident(Index tree) const {
     return {incident_.data() + incident_start_[tree], incident_.data() + incident_start_[tree + 1]};

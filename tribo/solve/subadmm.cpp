@@ -49,6 +49,18 @@ constexpr Index kWindow = 100;
 constexpr double kHeadway = 0.5;
 constexpr Index kLongestWindow = 3200;
 
+// Long vectors are worked on in chunks of fixed length: sums then do not depend on the threads.
+constexpr Index kChunk = 1024;
+
+struct Chunk {
+  Index first, size;
+};
+
+Index chunks_of(const Vector& x) { return (static_cast<Index>(x.size()) + kChunk - 1) / kChunk; }
+Chunk chunk_of(const Vector& x, Index c) {
+  return {c * kChunk, std::min(kChunk, static_cast<Index>(x.size()) - c * kChunk)};
+}
+
 class SubAdmm final : public Solver {
  public:
   SubAdmm(std::string_view name, Splitting splitting) : name_(name), splitting_(splitting) {}
@@ -61,11 +73,11 @@ class SubAdmm final : public Solver {
  private:
   Status run(const ContactProblem& problem, Monitor& monitor);
   void prepare(const ContactProblem& problem, const Settings& settings);
-  double pseudo_density(const ContactProblem& problem) const;
   bool factorize(const ContactProblem& problem, Monitor& monitor);
   void start(const ContactProblem& problem, const Vector& impulse);
   void evaluate(const ContactProblem& problem, Law law);
   void add_skew(const ContactProblem& problem);
+  double pack();
   double advance(const ContactProblem& problem);
   void choose_mode(double length);
   void unpack(const ContactProblem& problem);
@@ -91,6 +103,7 @@ class SubAdmm final : public Solver {
   Vector extended_;                                    // V, see SplitTerms
   Vector lambda_, next_, s_, u_, penalty_, row_root_;  // [rows]; sqrt(w_i)
   Vector skew_, skew_rows_, skew_dofs_;                // unsymmetric W only
+  std::vector<double> partial_;                        // sums of every chunk
   Vector x_, image_, plain_;                           // Anderson: roots of energies, (v, lambda)
   double beta_ = 1.0;
   double natural_impulse_ = 0.0;  // max |q_i| / w_i, N s
@@ -111,26 +124,6 @@ std::vector<Option> SubAdmm::options() {
       real_option("threshold", "ratio of the residuals that triggers an update", threshold_, 1.0, 1e6),
       integer_option("anderson", "memory of the Anderson acceleration, 0 = off", anderson_memory_, 0, 30),
   };
-}
-
-// Geometric mean over the trees of mass per term; section VI-D.
-double SubAdmm::pseudo_density(const ContactProblem& problem) const {
-  double sum = 0.0;
-  Index count = 0;
-  for (Index tree = 0; tree < problem.tree_count(); ++tree) {
-    const auto incident = terms_.incident(tree);
-    if (incident.empty()) continue;
-    double mass = 0.0;
-    if (problem.mass().block_size(tree) == 6) {
-      mass = problem.mass().block(tree).diagonal().head<3>().mean();
-    } else {
-      for (const Index t : incident) mass += 1.0 / problem.scale(terms_.term(t).constraint);
-      mass /= static_cast<double>(incident.size());
-    }
-    sum += std::log(mass / static_cast<double>(incident.size()));
-    ++count;
-  }
-  return count > 0 ? std::exp(sum / count) : 1.0;
 }
 
 void SubAdmm::prepare(const ContactProblem& problem, const Settings& settings) {
@@ -159,7 +152,7 @@ void SubAdmm::prepare(const ContactProblem& problem, const Settings& settings) {
     anderson_.reset(dofs + rows, anderson_memory_);
     anderson_.set_workers(workers_.get());
   }
-  beta_ = initial_penalty_ * (scaling_ == Scaling::uniform ? pseudo_density(problem) : 1.0);
+  beta_ = initial_penalty_ * (scaling_ == Scaling::uniform ? terms_.pseudo_density(problem) : 1.0);
   since_update_ = 0;
   error_per_residual_ = 0.0;
   plainly_ = false;
@@ -216,27 +209,7 @@ void SubAdmm::evaluate(const ContactProblem& problem, Law law) {
       count,
       [&](Index i, Index) {
         const Index row = problem.row(i), rows = problem.rows(i);
-        if (rows == 3) {
-          Vec3 u = problem.bias().segment<3>(row);
-          for (const SplitTerms::Term& term : terms_.terms(i)) {
-            if (term.cols == 6) {
-              u.noalias() += Eigen::Map<const Eigen::Matrix<double, 3, 6>>(term.block) *
-                             extended_.segment<6>(term.start);
-            } else {
-              u.noalias() +=
-                  Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(term.block, 3, term.cols) *
-                  extended_.segment(term.start, term.cols);
-            }
-          }
-          u_.segment<3>(row) = u;
-        } else {
-          double u = problem.bias()[row];
-          for (const SplitTerms::Term& term : terms_.terms(i)) {
-            u +=
-                Eigen::Map<const Vector>(term.block, term.cols).dot(extended_.segment(term.start, term.cols));
-          }
-          u_[row] = u;
-        }
+        terms_.velocity_of(problem, i, extended_, u_);
         if (skewed) u_.segment(row, rows) += skew_.segment(row, rows);
         law_.impulse_of(problem, law, i, u_, lambda_, next_);
         s_.segment(row, rows) = 2.0 * next_.segment(row, rows) - lambda_.segment(row, rows);
@@ -245,48 +218,75 @@ void SubAdmm::evaluate(const ContactProblem& problem, Law law) {
   dynamics_.step(problem, terms_, v_, s_, change_, *workers_);
 }
 
-// (v, lambda) from x_, and V.
+// (v, lambda) from x_ or, without acceleration, by the plain step; and V.
 void SubAdmm::unpack(const ContactProblem& problem) {
-  if (anderson_memory_ > 0) lambda_ = x_.tail(lambda_.size()).cwiseQuotient(row_root_);
+  const Index trees = problem.tree_count();
+  const bool scaled = anderson_memory_ > 0;
   workers_->run(
-      problem.tree_count(),
-      [&](Index tree, Index) {
-        const Index dof = problem.mass().block_start(tree), n = problem.mass().block_size(tree);
-        if (anderson_memory_ > 0) {
+      trees + chunks_of(lambda_),
+      [&](Index item, Index) {
+        if (item >= trees) {
+          const auto [row, n] = chunk_of(lambda_, item - trees);
+          if (scaled) {
+            lambda_.segment(row, n) = x_.segment(v_.size() + row, n).cwiseQuotient(row_root_.segment(row, n));
+          } else {
+            lambda_.segment(row, n) = next_.segment(row, n);
+          }
+          return;
+        }
+        const Index dof = problem.mass().block_start(item), n = problem.mass().block_size(item);
+        if (scaled) {
           v_.segment(dof, n) = x_.segment(dof, n).cwiseQuotient(dof_root_.segment(dof, n));
         } else {
           v_.segment(dof, n) += change_.segment(dof, n);
         }
-        dynamics_.extend(problem, terms_, tree, v_.data() + dof,
-                         extended_.data() + terms_.extended_start(tree));
+        dynamics_.extend(problem, terms_, item, v_.data() + dof,
+                         extended_.data() + terms_.extended_start(item));
       },
-      workers_->share(problem.tree_count()));
+      workers_->share(trees));
 }
 
-// The next state; returns the length of the plain step as the root of an energy.
-double SubAdmm::advance(const ContactProblem& problem) {
-  double squared = 0.0;
-  for (Index d = 0; d < v_.size(); ++d) {
-    const double step = change_[d] * dof_root_[d];
-    squared += step * step;
-  }
-  for (Index r = 0; r < lambda_.size(); ++r) {
-    const double step = (next_[r] - lambda_[r]) * row_root_[r];
-    squared += step * step;
-  }
-  const double length = std::sqrt(squared);
-  if (anderson_memory_ == 0) {
-    lambda_ = next_;
-  } else if (!plainly_ && !anderson_.accept(length)) {
-    x_ = plain_;
-  } else {
-    image_.head(v_.size()) = (v_ + change_).cwiseProduct(dof_root_);
-    image_.tail(lambda_.size()) = next_.cwiseProduct(row_root_);
-    if (plainly_) {
-      x_ = image_;
+// The image of the state into image_ (acceleration only); returns the length of the plain step as the root of
+// an energy.
+double SubAdmm::pack() {
+  const Index dof_chunks = chunks_of(v_), count = dof_chunks + chunks_of(lambda_);
+  const bool scaled = anderson_memory_ > 0;
+  partial_.resize(count);
+  workers_->run(count, [&](Index item, Index) {
+    double sum = 0.0;
+    if (item < dof_chunks) {
+      const auto [first, n] = chunk_of(v_, item);
+      for (Index d = first; d < first + n; ++d) {
+        const double step = change_[d] * dof_root_[d];
+        if (scaled) image_[d] = v_[d] * dof_root_[d] + step;
+        sum += step * step;
+      }
     } else {
-      plain_ = image_;
-      anderson_.extrapolate(x_, image_, x_);
+      const auto [first, n] = chunk_of(lambda_, item - dof_chunks);
+      for (Index r = first; r < first + n; ++r) {
+        const double step = (next_[r] - lambda_[r]) * row_root_[r];
+        if (scaled) image_[v_.size() + r] = next_[r] * row_root_[r];
+        sum += step * step;
+      }
+    }
+    partial_[item] = sum;
+  });
+  double squared = 0.0;
+  for (Index item = 0; item < count; ++item) squared += partial_[item];
+  return std::sqrt(squared);
+}
+
+// The next state; returns the length of the plain step.
+double SubAdmm::advance(const ContactProblem& problem) {
+  const double length = pack();
+  if (anderson_memory_ > 0) {
+    if (plainly_) {
+      x_.swap(image_);
+    } else if (!anderson_.accept(length)) {
+      x_ = plain_;
+    } else {
+      plain_.swap(image_);
+      anderson_.extrapolate(x_, plain_, x_);
     }
   }
   unpack(problem);
