@@ -1,6 +1,7 @@
 #include "tribo/linalg/dual_kernel.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tribo {
 
@@ -21,7 +22,16 @@ void DualKernel::prepare(const Operator& op, Route route) {
 bool DualKernel::factorize(const Operator& op, const Vector& d) {
   inverse_d_ = d.cwiseInverse();
   if (route_ == Route::through_dofs) return primal_.factorize(op.mass, op.jacobian, inverse_d_);
-  return factorize_rows(*w_, d);
+  return factorize_rows(
+      *w_, [&](Index g, auto& block) { block.diagonal() += d.segment(w_->start(g), w_->rows(g)); });
+}
+
+bool DualKernel::factorize(const Operator&, std::span<const Mat3> d) {
+  assert(route_ == Route::through_rows);
+  return factorize_rows(*w_, [&](Index g, auto& block) {
+    const Index rows = w_->rows(g);
+    block += d[g].topLeftCorner(rows, rows);
+  });
 }
 
 void DualKernel::solve(const Operator& op, const Vector& r, Vector& x) {
@@ -76,7 +86,8 @@ void DualKernel::analyze_rows(const BlockMatrix& w) {
   }
 }
 
-bool DualKernel::factorize_rows(const BlockMatrix& w, const Vector& d) {
+template <class AddDiagonal>
+bool DualKernel::factorize_rows(const BlockMatrix& w, const AddDiagonal& add_diagonal) {
   using Target = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
   rows_.set_zero();
   double* values = rows_.data();
@@ -88,7 +99,7 @@ bool DualKernel::factorize_rows(const BlockMatrix& w, const Vector& d) {
       if (c == g) {
         Target target(values + slot.offset, w.rows(g), w.rows(g), Eigen::OuterStride<>(slot.stride));
         target += 0.5 * (block + block.transpose());
-        target.diagonal() += d.segment(w.start(g), w.rows(g));
+        add_diagonal(g, target);
       } else if (slot.transposed) {
         Target(values + slot.offset, w.rows(c), w.rows(g), Eigen::OuterStride<>(slot.stride)) +=
             0.5 * block.transpose();
