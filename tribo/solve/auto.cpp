@@ -21,6 +21,7 @@ constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, 
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr Index kNewtonIterations = 80;
 constexpr Index kPointIterations = 150;
+constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
@@ -37,9 +38,10 @@ class Auto final : public Solver {
   Status run_tiny(const ContactProblem& problem, Monitor& monitor);
   Status run_rounds(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
+  bool run_point(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
-           const ContactProblem& problem, Monitor& monitor);
+           const ContactProblem& problem, Monitor& monitor, bool from_best = true);
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
 
   // Options.
@@ -50,6 +52,7 @@ class Auto final : public Solver {
   TinySweeps tiny_;
   Solution solution_;
   double factor_flops_ = 0.0;  // multiply-adds of a factorisation, known once ADMM has made one
+  bool point_tried_ = false;
 };
 
 std::vector<Option> Auto::options() {
@@ -63,6 +66,7 @@ std::vector<Option> Auto::options() {
 
 Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
   factor_flops_ = 0.0;
+  point_tried_ = false;
   if (SmallDelassus::fits(problem)) return run_tiny(problem, monitor);
   return run_rounds(problem, monitor);
 }
@@ -79,21 +83,33 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
   Index admm_iterations = admm_iterations_;
+  if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
+    // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.
+    if (run(admm_, make_admm, std::min(kShortAdmm, admm_iterations), problem, monitor))
+      return Status::converged;
+    if (prefers_interior_point(problem, monitor.best()) && run_point(problem, monitor)) {
+      return Status::converged;
+    }
+  }
   for (Index round = 0; round < kRounds; ++round) {
     const double before = monitor.best_error();
     if (run(admm_, make_admm, admm_iterations, problem, monitor)) return Status::converged;
     admm_iterations = first_order_only ? admm_iterations * 20 : std::max<Index>(500, 2 * admm_iterations);
     if (round == 0 && run_sweeps_instead(problem, monitor)) return Status::converged;
     if (first_order_only) continue;
-    const bool point_first = prefers_interior_point(problem, monitor.best());
-    for (const bool point : {point_first, !point_first}) {
-      const bool done = point ? run(point_, make_ipm, kPointIterations, problem, monitor)
-                              : run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor);
-      if (done) return Status::converged;
-    }
+    if (run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor)) return Status::converged;
+    if (run_point(problem, monitor)) return Status::converged;
     if (round > 0 && monitor.best_error() > 0.5 * before) return Status::stalled;
   }
   return Status::stalled;
+}
+
+// An interior point begins better far inside the cones than at an iterate near their boundary; a second try
+// from there would end where the first one did.
+bool Auto::run_point(const ContactProblem& problem, Monitor& monitor) {
+  if (point_tried_) return false;
+  point_tried_ = true;
+  return run(point_, make_ipm, kPointIterations, problem, monitor, false);
 }
 
 // A few sweeps; more where their rate of convergence promises the tolerance soon.
@@ -123,12 +139,13 @@ bool Auto::run_sweeps_instead(const ContactProblem& problem, Monitor& monitor) {
                     monitor);
 }
 
-// One stage from the best iterate so far; true when the monitor said to end.
+// One stage from the best iterate so far, or from nothing; true when the monitor said to end.
 bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
-               const ContactProblem& problem, Monitor& monitor) {
+               const ContactProblem& problem, Monitor& monitor, bool from_best) {
   if (iterations == 0) return false;
   if (!solver) solver = make();
-  const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_, &monitor.best());
+  const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_,
+                                      from_best ? &monitor.best() : nullptr);
   factor_flops_ = std::max(factor_flops_, report.factor_flops);
   return monitor.take_over(solver->name(), report, solution_);
 }
