@@ -17,6 +17,8 @@ struct Study {
 };
 
 constexpr auto kStudies = std::to_array<Study>({
+    {"table2", "[CASES]: canal and direct semismooth Newton on bolt and dishes", tribo::bench::study_table2},
+    {"sigma", ": sap's slip parameter, condition numbers and warm starts", tribo::bench::study_sigma},
     {"table3", "[SEEDS]: SubADMM, No Sub, No Body on trees of 18 dofs", tribo::bench::study_table3},
     {"mangoni", ": ipm on balls in a box, warm starts, stacks of 10^n kg", tribo::bench::study_mangoni},
     {"scale", "[BODIES...]: subadmm and nsgs on piles", tribo::bench::study_scale},

@@ -8,6 +8,10 @@ namespace tribo::bench {
 
 using Arguments = std::span<const std::string>;
 
+// Table II of Lee et al. (2024): CANAL's cascade against direct semismooth Newton methods.
+int study_table2(Arguments arguments);
+// Figure 15 of Castro et al.: sap's slip parameter against conditioning and Newton steps.
+int study_sigma(Arguments arguments);
 // Table III of Lee et al. (2024): SubADMM against its ablations on articulated trees.
 int study_table3(Arguments arguments);
 // Time per iteration and memory per contact of subadmm and nsgs on growing piles.

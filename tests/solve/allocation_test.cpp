@@ -92,11 +92,11 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(scenes().front())));
 
 INSTANTIATE_TEST_SUITE_P(Cascades, Allocation,
-                         testing::Combine(testing::Values("sap", "sap:near_rigid=off", "canal",
-                                                          "canal:corrector=off,newton=5",
-                                                          "canal:variant=printed,newton=3",
-                                                          "al-dogleg:newton=3", "al-damped:newton=3"),
-                                          testing::ValuesIn(scenes())));
+                         testing::Combine(testing::Values("sap", "canal"), testing::ValuesIn(scenes())));
+INSTANTIATE_TEST_SUITE_P(CascadeVariants, Allocation,
+                         testing::Combine(testing::Values("sap:near_rigid=off", "canal:corrector=off",
+                                                          "canal:variant=printed", "al-dogleg", "al-damped"),
+                                          testing::Values(scenes()[0], scenes()[6], scenes()[7])));
 
 TEST(AllocationCounter, Counts) {
   if (!test::counts_allocations()) GTEST_SKIP() << "allocations cannot be counted in this build";
