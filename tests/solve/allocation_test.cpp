@@ -81,9 +81,12 @@ TEST_P(Allocation, NoneOnceTheStructureIsKnown) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Allocation, testing::Combine(testing::Values("admm", "nsgs", "pgs"), testing::ValuesIn(scenes())),
-    [](const auto& test) { return std::string(std::get<0>(test.param)) + std::get<1>(test.param).name; });
+INSTANTIATE_TEST_SUITE_P(All, Allocation,
+                         testing::Combine(testing::Values("admm", "ipm", "nsgs", "pgs"),
+                                          testing::ValuesIn(scenes())),
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param)) + std::get<1>(test.param).name;
+                         });
 INSTANTIATE_TEST_SUITE_P(
     Options, Allocation,
     testing::Combine(testing::Values("admm:penalty=spectral", "admm:penalty=linear,operator=cone",
