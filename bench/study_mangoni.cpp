@@ -1,5 +1,5 @@
 // The studies of Mangoni's thesis, chapter 5, with ipm on frictionless problems (the polish off: path following
-// alone).
+// alone). Further options of the solver may be given: system=dofs.
 //
 //   balls   spheres in a box, 64 ... 1190 of them (384 ... 7140 degrees of freedom): iterations per size
 //   warm    the same box over a sequence of time steps with fixed contacts: iterations with no, partial and
@@ -23,6 +23,7 @@ constexpr double kGravity = 9.81;    // m/s^2
 constexpr double kBoxStep = 0.02;    // s, balls in the box
 constexpr double kStackStep = 0.05;  // s
 constexpr double kTolerance = 1e-8;
+constexpr const char* kPathOnly = "ipm:polish=off,proximal_rounds=0";
 constexpr int kSeeds = 5;
 constexpr int kSteps = 50;
 
@@ -86,7 +87,7 @@ Settings settings() {
   return settings;
 }
 
-void balls() {
+void balls(const std::string& solver) {
   for (const Index spheres : {64, 280, 595, 1190}) {
     Index iterations = 0, rows = 0, unsolved = 0;
     double milliseconds = 0.0, worst = 0.0;
@@ -94,8 +95,7 @@ void balls() {
       const ContactProblem scene = pile(spheres, seed);
       const ContactProblem problem = without_friction(scene, scene.momentum(), normal_bias(scene));
       Solution solution;
-      const Report report =
-          make_solver("ipm:polish=off,proximal_rounds=0")->solve(problem, settings(), solution);
+      const Report report = make_solver(solver)->solve(problem, settings(), solution);
       iterations += report.iterations;
       rows += problem.row_count();
       unsolved += report.status == Status::converged ? 0 : 1;
@@ -110,9 +110,9 @@ void balls() {
 
 // A time step moves the gaps by h u, so the next bias gap / h is u itself; the momentum is that of the new
 // velocities plus one more weight.
-void warm(const char* kind, Index spheres) {
+void warm(const std::string& spec, const char* kind, Index spheres) {
   const ContactProblem scene = pile(spheres, 1);
-  const auto solver = make_solver(std::string("ipm:polish=off,proximal_rounds=0,warm=") + kind);
+  const auto solver = make_solver(spec + ",warm=" + kind);
   Vector momentum = scene.momentum(), bias = normal_bias(scene), inertia(scene.dof_count());
   Solution solution;
   Index iterations = 0, unsolved = 0;
@@ -134,36 +134,38 @@ void warm(const char* kind, Index spheres) {
   std::fflush(stdout);
 }
 
-void stack_row(const std::string& name, const std::vector<double>& mass) {
+void stack_row(const std::string& solver, const std::string& name, const std::vector<double>& mass) {
   const ContactProblem problem = stack(mass);
   Solution solution;
-  const Report report = make_solver("ipm:polish=off,proximal_rounds=0")->solve(problem, settings(), solution);
+  const Report report = make_solver(solver)->solve(problem, settings(), solution);
   std::printf("stack,%s,%d,%d,1,%d,%d,%.3g,%.3g\n", name.c_str(), problem.dof_count(), problem.row_count(),
               report.status == Status::converged ? 0 : 1, report.iterations, 1e3 * report.seconds,
               report.certificate.error.value);
 }
 
-void stacks() {
+void stacks(const std::string& solver) {
   for (const int exponent : {2, 6, 12}) {
     for (const Index count : {1, 5, 10, 24, 100}) {
-      stack_row("1e" + std::to_string(exponent) + " kg x " + std::to_string(count),
+      stack_row(solver, "1e" + std::to_string(exponent) + " kg x " + std::to_string(count),
                 std::vector<double>(count, std::pow(10.0, exponent)));
     }
   }
   for (Index count = 1; count <= 18; ++count) {
     std::vector<double> mass;
     for (Index k = 1; k <= count; ++k) mass.push_back(std::pow(10.0, k));
-    stack_row("10^n kg to 1e" + std::to_string(count), mass);
+    stack_row(solver, "10^n kg to 1e" + std::to_string(count), mass);
   }
 }
 
 }  // namespace
 
-int study_mangoni(Arguments) {
+int study_mangoni(Arguments arguments) {
+  std::string solver = kPathOnly;
+  for (const std::string& option : arguments) solver += "," + option;
   std::puts("study,case,dofs,rows,solves,unsolved,iterations,ms,worst_error");
-  balls();
-  for (const char* kind : {"none", "partial", "full"}) warm(kind, 64);
-  stacks();
+  balls(solver);
+  for (const char* kind : {"none", "partial", "full"}) warm(solver, kind, 64);
+  stacks(solver);
   return 0;
 }
 
