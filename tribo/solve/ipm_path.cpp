@@ -15,6 +15,7 @@ constexpr double kBilateralThroughDofs = 1e-7;
 constexpr double kBilateralThroughRows = 1e-10;
 constexpr double kHeadway = 0.7;
 constexpr double kEndGame = 1e-6;
+constexpr double kLargestSize = 1e18;  // of scaled impulses; beyond they grow without bound
 // Short steps, see careful_step().
 constexpr double kShortStep = 0.3;
 constexpr double kTinyStep = 0.1;
@@ -157,7 +158,7 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& optio
                           double target, Index& iteration, Index last_iteration) {
   blocks_.weight = cones_.scaling();
   blocks_.symmetric = problem.is_symmetric() && (law_ == Law::convex || !cones_.has_cones());
-  double best = std::numeric_limits<double>::infinity(), best_residual = best;
+  double best = std::numeric_limits<double>::infinity(), best_residual = best, largest = 0.0;
   Index waiting = 0;
   evaluate(problem);
   while (iteration < last_iteration) {
@@ -169,12 +170,15 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& optio
     if (monitor.check(iteration, impulse_, velocity_, cones_.mu())) return End::stopped;
     const double error = alpha_ == 0.0 ? monitor.last_error() : residual();
     if (error <= target) return End::reached;
-    // Before the end the path may lead a long way without the error showing it.
-    const double remaining = residual();
+    // The path may lead a long way before the error shows it: residuals that fall, impulses that still grow to
+    // their size.
+    const double remaining = residual(), size = cones_.x().lpNorm<Eigen::Infinity>();
     const bool ahead = remaining > kEndGame && remaining < kHeadway * best_residual;
-    if (error < kHeadway * best || ahead) {
+    const bool growing = kHeadway * size > largest && size < kLargestSize;
+    if (error < kHeadway * best || ahead || growing) {
       best = std::min(best, error);
       best_residual = std::min(best_residual, remaining);
+      largest = std::max(largest, size);
       waiting = 0;
     } else if (++waiting >= options.patience) {
       return End::stalled;
