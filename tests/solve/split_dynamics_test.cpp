@@ -123,7 +123,8 @@ TEST(SplitDynamics, StepAgreesWithDense) {
         ASSERT_TRUE(dynamics.factorize(problem, terms, penalty, workers));
         const Vector v = random.vector(problem.dof_count()), s = random.vector(problem.row_count());
         Vector change(problem.dof_count());
-        dynamics.step(problem, terms, v, s, change, workers);
+        for (Index i = 0; i < problem.constraint_count(); ++i) dynamics.push(problem, terms, i, s);
+        dynamics.step(problem, terms, v, change, workers);
         const Vector residual = twin.b - twin.a * v + twin.j.transpose() * s;
         EXPECT_LT((change - h.llt().solve(residual)).norm(), 1e-10 * change.norm());
         EXPECT_NEAR(dynamics.momentum_residual(problem, terms, v, s, workers),

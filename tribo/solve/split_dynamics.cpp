@@ -33,6 +33,7 @@ void SplitDynamics::prepare(const ContactProblem& problem, const SplitTerms& ter
     }
   }
   if (factors_.size() < entries) factors_.resize(entries);
+  forces_.resize(terms.force_count());
   const auto articulated = static_cast<std::size_t>(terms.articulated_count());
   if (tree_mass_.size() < articulated) {
     tree_mass_.resize(articulated);
@@ -65,8 +66,8 @@ void SplitDynamics::assemble_articulated(const ContactProblem& problem, const Sp
   for (Mat6& i : inertia) i.setZero();
   TreeMatrix& factor = tree_factor_[a];
   factor = tree_mass_[a];
-  for (const Index t : terms.incident(tree)) {
-    const SplitTerms::Term& term = terms.term(t);
+  for (const SplitTerms::Incident& t : terms.incident(tree)) {
+    const SplitTerms::Term& term = terms.term(t.term);
     const Index rows = problem.rows(term.constraint), row = problem.row(term.constraint);
     if (term.start < bodies) {
       factor.add_rows(term.start - terms.extended_start(tree), block_of(term, rows),
@@ -92,8 +93,8 @@ bool SplitDynamics::factorize_tree(const ContactProblem& problem, const SplitTer
   const Index n = problem.mass().block_size(tree);
   if (n == 6) {
     Mat6 h = problem.mass().block(tree);
-    for (const Index t : terms.incident(tree)) {
-      const SplitTerms::Term& term = terms.term(t);
+    for (const SplitTerms::Incident& t : terms.incident(tree)) {
+      const SplitTerms::Term& term = terms.term(t.term);
       const Index row = problem.row(term.constraint);
       if (problem.rows(term.constraint) == 3) {
         const Block36 block(term.block);
@@ -110,8 +111,8 @@ bool SplitDynamics::factorize_tree(const ContactProblem& problem, const SplitTer
   }
   Eigen::Map<Matrix> h(factors_.data() + factor_start_[tree], n, n);
   h = problem.mass().block(tree);
-  for (const Index t : terms.incident(tree)) {
-    const SplitTerms::Term& term = terms.term(t);
+  for (const SplitTerms::Incident& t : terms.incident(tree)) {
+    const SplitTerms::Term& term = terms.term(t.term);
     const Index rows = problem.rows(term.constraint), row = problem.row(term.constraint);
     const Index first = term.start - terms.extended_start(tree);
     const auto block = block_of(term, rows);
@@ -140,24 +141,35 @@ bool SplitDynamics::factorize(const ContactProblem& problem, const SplitTerms& t
   return std::none_of(failed_.begin(), failed_.end(), [](char failed) { return failed != 0; });
 }
 
-void SplitDynamics::residual(const ContactProblem& problem, const SplitTerms& terms, Index tree,
-                             const Vector& v, const Vector& s, double* out, Index worker) {
-  const Index n = problem.mass().block_size(tree), dof = problem.mass().block_start(tree);
-  const Index base = terms.extended_start(tree);
-  double* wrench = wrench_[worker].data();
-  std::fill(wrench, wrench + terms.extended_size(tree), 0.0);
-  for (const Index t : terms.incident(tree)) {
-    const SplitTerms::Term& term = terms.term(t);
-    const Index row = problem.row(term.constraint), rows = problem.rows(term.constraint);
-    double* target = wrench + (term.start - base);
+void SplitDynamics::push(const ContactProblem& problem, const SplitTerms& terms, Index constraint,
+                         const Vector& s) {
+  const Index row = problem.row(constraint), rows = problem.rows(constraint);
+  for (const SplitTerms::Term& term : terms.terms(constraint)) {
+    double* force = forces_.data() + term.force;
     if (term.cols == 6 && rows == 3) {
-      Eigen::Map<Vec6>(target).noalias() += Block36(term.block).transpose() * s.segment<3>(row);
+      Eigen::Map<Vec6>(force).noalias() = Block36(term.block).transpose() * s.segment<3>(row);
     } else if (rows == 1) {
-      for (Index c = 0; c < term.cols; ++c) target[c] += term.block[c] * s[row];
+      for (Index c = 0; c < term.cols; ++c) force[c] = term.block[c] * s[row];
     } else {
-      Eigen::Map<Vector>(target, term.cols).noalias() +=
+      Eigen::Map<Vector>(force, term.cols).noalias() =
           block_of(term, rows).transpose() * s.segment(row, rows);
     }
+  }
+}
+
+void SplitDynamics::residual(const ContactProblem& problem, const SplitTerms& terms, Index tree,
+                             const Vector& v, double* out, Index worker) {
+  const Index n = problem.mass().block_size(tree), dof = problem.mass().block_start(tree);
+  double* wrench = wrench_[worker].data();
+  std::fill(wrench, wrench + terms.extended_size(tree), 0.0);
+  const double* force = forces_.data() + terms.force_start(tree);
+  for (const SplitTerms::Incident& t : terms.incident(tree)) {
+    if (t.cols == 6) {
+      Eigen::Map<Vec6>(wrench + t.offset) += ConstVec6(force);
+    } else {
+      for (Index c = 0; c < t.cols; ++c) wrench[t.offset + c] += force[c];
+    }
+    force += t.cols;
   }
   const double* b = problem.momentum().data() + dof;
   const double* x = v.data() + dof;
@@ -165,9 +177,9 @@ void SplitDynamics::residual(const ContactProblem& problem, const SplitTerms& te
     const Articulation& articulation = *problem.structure().articulation(tree);
     double* body = wrench + n;
     for (Index d = n - 1; d >= 0; --d) {
-      const Eigen::Map<Vec6> force(body + 6 * d);
-      wrench[d] += articulation.motion.col(d).dot(force);
-      if (articulation.parent[d] >= 0) Eigen::Map<Vec6>(body + 6 * articulation.parent[d]) += force;
+      const Eigen::Map<Vec6> load(body + 6 * d);
+      wrench[d] += articulation.motion.col(d).dot(load);
+      if (articulation.parent[d] >= 0) Eigen::Map<Vec6>(body + 6 * articulation.parent[d]) += load;
     }
     tree_mass_[terms.articulated_index(tree)].multiply(x, out);
     for (Index d = 0; d < n; ++d) out[d] = b[d] - out[d] + wrench[d];
@@ -183,14 +195,14 @@ void SplitDynamics::residual(const ContactProblem& problem, const SplitTerms& te
 }
 
 void SplitDynamics::step(const ContactProblem& problem, const SplitTerms& terms, const Vector& v,
-                         const Vector& s, Vector& change, Workers& workers) {
+                         Vector& change, Workers& workers) {
   const Index trees = problem.tree_count();
   workers.run(
       trees,
       [&](Index tree, Index worker) {
         const Index n = problem.mass().block_size(tree);
         double* out = change.data() + problem.mass().block_start(tree);
-        residual(problem, terms, tree, v, s, out, worker);
+        residual(problem, terms, tree, v, out, worker);
         if (terms.splitting() == Splitting::none) return;
         if (terms.by_bodies(tree)) {
           tree_factor_[terms.articulated_index(tree)].solve_in_place(out);
@@ -226,12 +238,15 @@ void SplitDynamics::extend(const ContactProblem& problem, const SplitTerms& term
 double SplitDynamics::momentum_residual(const ContactProblem& problem, const SplitTerms& terms,
                                         const Vector& v, const Vector& lambda, Workers& workers) {
   const Index trees = problem.tree_count();
+  const Index count = problem.constraint_count();
+  workers.run(
+      count, [&](Index i, Index) { push(problem, terms, i, lambda); }, workers.share(count));
   workers.run(
       trees,
       [&](Index tree, Index worker) {
         const Index n = problem.mass().block_size(tree);
         double* r = scratch_[worker].data();
-        residual(problem, terms, tree, v, lambda, r, worker);
+        residual(problem, terms, tree, v, r, worker);
         Eigen::Map<Vector> y(r, n);
         problem.mass_factor().lower(tree).triangularView<Eigen::Lower>().solveInPlace(y);
         partial_[tree] = y.squaredNorm();
@@ -243,7 +258,7 @@ double SplitDynamics::momentum_residual(const ContactProblem& problem, const Spl
 }
 
 std::size_t SplitDynamics::byte_count() const {
-  std::size_t bytes = (factors_.capacity() + partial_.capacity()) * sizeof(double) +
+  std::size_t bytes = (factors_.capacity() + forces_.capacity() + partial_.capacity()) * sizeof(double) +
                       factor_start_.capacity() * sizeof(std::size_t) + failed_.capacity();
   for (const TreeMatrix& m : tree_mass_) bytes += 2 * m.entry_count() * (sizeof(double) + sizeof(Index));
   return bytes;

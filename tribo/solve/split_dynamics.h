@@ -32,15 +32,19 @@ class SplitDynamics {
   bool factorize(const ContactProblem& problem, const SplitTerms& terms, const Vector& penalty,
                  Workers& workers);
 
-  // change = H^-1 (b - A v + J^T s), [dofs].
-  void step(const ContactProblem& problem, const SplitTerms& terms, const Vector& v, const Vector& s,
-            Vector& change, Workers& workers);
+  // Takes J^T s of one constraint, term by term: meant for the loop that computes s, while the blocks of J are
+  // in the cache. Constraints may come from several threads at once.
+  void push(const ContactProblem& problem, const SplitTerms& terms, Index constraint, const Vector& s);
+
+  // change = H^-1 (b - A v + J^T s), [dofs]; s of all constraints as pushed last.
+  void step(const ContactProblem& problem, const SplitTerms& terms, const Vector& v, Vector& change,
+            Workers& workers);
 
   // V of tree `tree` from its v.
   void extend(const ContactProblem& problem, const SplitTerms& terms, Index tree, const double* v,
               double* extended) const;
 
-  // |b - A v + J^T lambda| in the norm of A^-1: the dual residual (42) as the root of an energy, sqrt(J).
+  // Pushes lambda. |b - A v + J^T lambda| in the norm of A^-1: the dual residual (42) as the root of an energy, sqrt(J).
   double momentum_residual(const ContactProblem& problem, const SplitTerms& terms, const Vector& v,
                            const Vector& lambda, Workers& workers);
 
@@ -53,12 +57,13 @@ class SplitDynamics {
                       Index tree, Index worker);
   void assemble_articulated(const ContactProblem& problem, const SplitTerms& terms, const Vector& penalty,
                             Index tree, Index worker);
-  // residual_j = b - A v + J^T s of one tree, [dofs of the tree].
+  // b - A v + J^T s of one tree, [dofs of the tree].
   void residual(const ContactProblem& problem, const SplitTerms& terms, Index tree, const Vector& v,
-                const Vector& s, double* out, Index worker);
+                double* out, Index worker);
 
   std::vector<std::size_t> factor_start_;  // [trees] into factors_; 6x6: inverse, otherwise lower factor
   std::vector<double> factors_;
+  std::vector<double> forces_;                       // J^T s per term, see SplitTerms
   std::vector<TreeMatrix> tree_mass_, tree_factor_;  // [articulated]
   PrimalKernel kernel_;                              // Splitting::none
   std::vector<Vector> wrench_;                       // [workers] extended force of one tree

@@ -69,7 +69,7 @@ double SplitTerms::pseudo_density(const ContactProblem& problem) const {
     if (problem.mass().block_size(tree) == 6) {
       mass = problem.mass().block(tree).diagonal().head<3>().mean();
     } else {
-      for (const Index t : on_tree) mass += 1.0 / problem.scale(terms_[t].constraint);
+      for (const Incident& t : on_tree) mass += 1.0 / problem.scale(terms_[t.term].constraint);
       mass /= static_cast<double>(on_tree.size());
     }
     sum += std::log(mass / static_cast<double>(on_tree.size()));
@@ -109,7 +109,7 @@ void SplitTerms::add_terms(const ContactProblem& problem, Index constraint, Inde
   const Index start = extended_start_[tree];
   const Index dofs = jacobian.piece_cols(piece);
   const auto add = [&](const double* block, Index at, Index cols) {
-    terms_.push_back({block, at, cols, constraint});
+    terms_.push_back({block, at, cols, constraint, 0});
     term_tree_.push_back(tree);
   };
   if (by_bodies(tree) && structure.term_begin(piece) < structure.term_end(piece)) {
@@ -135,10 +135,21 @@ void SplitTerms::find_incident(const ContactProblem& problem) {
   for (Index tree = 0; tree < problem.tree_count(); ++tree)
     incident_start_[tree + 1] += incident_start_[tree];
   for (Index t = static_cast<Index>(terms_.size()) - 1; t >= 0; --t) {
-    incident_[--incident_start_[term_tree_[t] + 1]] = t;
+    const Index tree = term_tree_[t];
+    incident_[--incident_start_[tree + 1]] = {t, terms_[t].start - extended_start_[tree], terms_[t].cols};
   }
   for (Index tree = 0; tree < problem.tree_count(); ++tree) incident_start_[tree] = incident_start_[tree + 1];
   incident_start_[problem.tree_count()] = static_cast<Index>(terms_.size());
+  force_start_.resize(problem.tree_count() + 1);
+  force_start_[0] = 0;
+  for (Index tree = 0; tree < problem.tree_count(); ++tree) {
+    Index at = force_start_[tree];
+    for (const Incident& t : incident(tree)) {
+      terms_[t.term].force = at;
+      at += t.cols;
+    }
+    force_start_[tree + 1] = at;
+  }
 }
 
 void SplitTerms::prepare(const ContactProblem& problem, Splitting splitting) {
@@ -166,9 +177,9 @@ void SplitTerms::prepare(const ContactProblem& problem, Splitting splitting) {
 }
 
 std::size_t SplitTerms::byte_count() const {
-  std::size_t bytes = terms_.capacity() * sizeof(Term);
+  std::size_t bytes = terms_.capacity() * sizeof(Term) + incident_.capacity() * sizeof(Incident);
   for (const auto* v :
-       {&articulated_, &extended_start_, &term_tree_, &term_start_, &incident_, &incident_start_})
+       {&articulated_, &extended_start_, &term_tree_, &term_start_, &incident_start_, &force_start_})
     bytes += v->capacity() * sizeof(Index);
   return bytes;
 }

@@ -28,6 +28,13 @@ class SplitTerms {
     Index start;          // in V
     Index cols;
     Index constraint;
+    Index force;  // where J^T s of the term goes, in an array of force_count() entries ordered by trees
+  };
+  // A term seen from its tree.
+  struct Incident {
+    Index term;
+    Index offset;  // in the tree's part of V
+    Index cols;
   };
 
   // Allocates only when the problem is larger than any before or its trees are other ones.
@@ -52,10 +59,12 @@ class SplitTerms {
   double pseudo_density(const ContactProblem& problem) const;
 
   // Terms on a tree, in the order of the constraints.
-  std::span<const Index> incident(Index tree) const {
+  std::span<const Incident> incident(Index tree) const {
     return {incident_.data() + incident_start_[tree], incident_.data() + incident_start_[tree + 1]};
   }
   const Term& term(Index t) const { return terms_[t]; }
+  Index force_count() const { return force_start_.back(); }
+  Index force_start(Index tree) const { return force_start_[tree]; }  // the tree's forces, in incident order
 
   // Whether the tree is split by bodies, and its number among those that are.
   bool by_bodies(Index tree) const { return articulated_[tree] >= 0; }
@@ -78,8 +87,10 @@ class SplitTerms {
   Index largest_ = 0;
   std::vector<Term> terms_;
   std::vector<Index> term_tree_;
-  std::vector<Index> term_start_;                 // [constraints + 1]
-  std::vector<Index> incident_, incident_start_;  // [terms], [trees + 1]
+  std::vector<Index> term_start_;      // [constraints + 1]
+  std::vector<Incident> incident_;     // [terms]
+  std::vector<Index> incident_start_;  // [trees + 1]
+  std::vector<Index> force_start_;     // [trees + 1]
 };
 
 }  // namespace tribo

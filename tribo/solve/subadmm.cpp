@@ -92,7 +92,7 @@ class SubAdmm final : public Solver {
   double initial_penalty_ = 1.0;
   Index interval_ = 10;
   double threshold_ = 3.0;
-  Index anderson_memory_ = 10;
+  Index anderson_memory_ = 5;
 
   std::unique_ptr<Workers> workers_;
   SplitTerms terms_;
@@ -213,9 +213,10 @@ void SubAdmm::evaluate(const ContactProblem& problem, Law law) {
         if (skewed) u_.segment(row, rows) += skew_.segment(row, rows);
         law_.impulse_of(problem, law, i, u_, lambda_, next_);
         s_.segment(row, rows) = 2.0 * next_.segment(row, rows) - lambda_.segment(row, rows);
+        dynamics_.push(problem, terms_, i, s_);
       },
       workers_->share(count));
-  dynamics_.step(problem, terms_, v_, s_, change_, *workers_);
+  dynamics_.step(problem, terms_, v_, change_, *workers_);
 }
 
 // (v, lambda) from x_ or, without acceleration, by the plain step; and V.
