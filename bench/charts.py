@@ -1,9 +1,12 @@
-"""Line charts as inline SVG: performance profiles and log-log curves."""
+"""Line charts as SVG: performance profiles, log-log curves, medians with bands."""
 
 import html
 import math
 
-COLOURS = ["#0b6bcb", "#d1495b", "#2a9d58", "#8e5bb5", "#e08e0b", "#3aa6a6", "#6b4f3a", "#c2489d", "#5b6b7b", "#94b81f"]
+COLOURS = [
+    "#0b6bcb", "#d1495b", "#2a9d58", "#8e5bb5", "#e08e0b", "#3aa6a6", "#6b4f3a", "#c2489d", "#5b6b7b", "#94b81f", "#1f3a5f", "#e57a8a",
+    "#7fc8a9",
+]  # fmt: skip
 WIDTH, HEIGHT = 560, 330
 LEFT, RIGHT, TOP, BOTTOM = 52, 178, 34, 40
 
@@ -67,7 +70,8 @@ def legend(labels):
 
 
 def svg(parts, height=HEIGHT):
-    return f'<svg width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" role="img">' + "".join(parts) + "</svg>"
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    return head + ' font-family="system-ui, sans-serif" role="img">' + "".join(parts) + "</svg>"
 
 
 def polyline(points, style):
@@ -120,3 +124,51 @@ def log_log(series, title, x_label, unit):
         parts.append(line(WIDTH - RIGHT + 12, TOP + 8 + 17 * i, WIDTH - RIGHT + 34, TOP + 8 + 17 * i, f'stroke="{colour}" stroke-width="2"'))
         parts.append(text(WIDTH - RIGHT + 40, TOP + 12 + 17 * i, label, "start"))
     return svg(parts)
+
+
+def linear_ticks(high):
+    """A handful of round values from 0 to at least `high`."""
+    raw = high / 4.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = power * next(m for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= raw * (1.0 - 1e-9))
+    return [step * i for i in range(math.ceil(high / step - 1e-9) + 1)]
+
+
+def curves(series, title, x_label, log_y=True, y_range=None, mark=None):
+    """Curves over a logarithmic x, with bands where given.
+
+    `series`: {label: [(x, y)] or [(x, low, y, high)]}; y logarithmic in `y_range`, or linear from zero; `mark`: a
+    horizontal dashed line.
+    """
+    points = [p for values in series.values() for p in values]
+    if len(points) < 2:
+        return ""
+    xs = [p[0] for p in points]
+    middle = [p[2] if len(p) == 4 else p[1] for p in points]
+    if log_y:
+        low, high = y_range or (10.0 ** math.floor(math.log10(min(middle))), 10.0 ** math.ceil(math.log10(max(middle)) + 1e-9))
+        ticks = decades(math.log10(low), math.log10(high))
+        ticks = ticks[:: 2 if len(ticks) > 9 else 1]
+    else:
+        ticks = linear_ticks(max(middle))
+        low, high = 0.0, ticks[-1]
+    frame = Frame(min(xs) / 1.1, max(xs) * 1.1, low, high, log_y)
+    inside = lambda y: frame.y(min(max(y, low), high))  # noqa: E731
+    parts = axes(frame, title, x_label, ticks)
+    if mark:
+        parts.append(line(LEFT, inside(mark), WIDTH - RIGHT, inside(mark), 'stroke="#5b6b7b" stroke-dasharray="2 3"'))
+    bands, lines, names = [], [], []
+    for i, (label, values) in enumerate(series.items()):
+        colour = COLOURS[i % len(COLOURS)]
+        if len(values[0]) == 4:
+            upper = [f"{frame.x(x):.1f},{inside(high_y):.1f}" for x, _, _, high_y in values]
+            lower = [f"{frame.x(x):.1f},{inside(low_y):.1f}" for x, low_y, _, _ in reversed(values)]
+            bands.append(f'<polygon points="{" ".join(upper + lower)}" fill="{colour}" fill-opacity="0.13"/>')
+        curve = [(frame.x(p[0]), inside(p[2] if len(p) == 4 else p[1])) for p in values]
+        lines.append(polyline(curve, f'stroke="{colour}"'))
+        if len(values[0]) == 2:
+            lines += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in curve]
+        y = TOP + 8 + 17 * i
+        names.append(line(WIDTH - RIGHT + 12, y, WIDTH - RIGHT + 34, y, f'stroke="{colour}" stroke-width="2"'))
+        names.append(text(WIDTH - RIGHT + 40, y + 4, label if len(label) < 24 else label[:22] + "…", "start"))
+    return svg(parts + bands + lines + names)

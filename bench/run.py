@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures tribo beside its peers and writes bench/results: CSV files, machine.json and index.html.
 
-    bench/run.py --problems DIR [--suite all|towers|problems|pile|kernels] [--quick] [--out bench/results]
+    bench/run.py --problems DIR [--suite all|towers|heights|problems|rings|studies|...] [--quick] [--out bench/results]
 
 Needs the programs of the native preset (`make bench` builds them). What is missing (the folder of problems, Siconos,
 Pinocchio) is said, and the rest is measured. Standard library only; Pinocchio lives in a virtual environment that this
@@ -9,31 +9,33 @@ program makes in build/bench/venv. See bench/README.md for what is measured and 
 """
 
 import argparse
-import datetime
 import json
 import os
 import pathlib
-import platform
 import subprocess
-import sys
 
 import report
+import report_problems
+import rings
+from machine import BENCH, ROOT, compile_rigid, describe_machine, find_pinocchio, say
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BENCH = ROOT / "bench"
-TOWERS = [
-    "tower10", "tower20", "tower40", "tower5-r1e4", "tower10-r1e4", "tower15-r1e4",
-    "tower10-slide", "tower20-slide", "tower10-r1e4-slide",
-]  # fmt: skip
+KINDS = ["", "-slide", "-r1e4", "-r1e4-slide"]
+TOWERS = [f"tower{height}{kind}" for height in (5, 10, 15, 20, 40) for kind in KINDS]
+HEIGHTS = [f"tower{height}{kind}" for kind in ("", "-r1e4-slide") for height in (10, 20, 40, 80, 160, 320)]
+TOWER_SOLVERS = ["auto", "admm", "alnewton", "ipm"]
+HEIGHT_SOLVERS = ["auto", "alnewton", "ipm"]
+PROBLEM_SOLVERS = ["auto", "alnewton", "ipm", "canal", "admm", "nsgs", "pgs"]
+# Studies of tribo_bench_second_order: arguments of a quick and of a full run.
+STUDIES = {
+    "table2": (["10"], ["100"]),
+    "table3": (["3"], ["20"]),
+    "sap_ipm": (["2"], ["10"]),
+    "sigma": ([], []),
+    "mangoni": ([], []),
+    "scale": (["1000", "3000", "10000"], []),
+}
+SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "page"]
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
-PIN_DEFINITIONS = [
-    "NDEBUG", "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "BOOST_MPL_LIMIT_LIST_SIZE=30",
-    "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "BOOST_FUSION_INVOKE_MAX_ARITY=12",
-]  # fmt: skip
-
-
-def say(text):
-    print(f"bench: {text}", flush=True)
 
 
 def run(command, output):
@@ -53,114 +55,38 @@ def save(out, name, command):
     say(f"wrote {path}")
 
 
-def quiet_line(command):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip().splitlines()[0]
-    except (OSError, subprocess.CalledProcessError, IndexError):
-        return None
-
-
-# ---------------------------------------------------------------------------------------------------- the machine
-
-
-def first_match(path, key):
-    try:
-        with open(path) as lines:
-            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(key)), None)
-    except OSError:
-        return None
-
-
-def read_text(path):
-    try:
-        return pathlib.Path(path).read_text().strip()
-    except OSError:
-        return None
-
-
-def cache_value(binaries, name):
-    cache = read_text(binaries.parent / "CMakeCache.txt") or ""
-    return next((line.split("=", 1)[1] for line in cache.splitlines() if line.startswith(name + ":")), None)
-
-
-def describe_machine(binaries, python):
-    package = ["dpkg-query", "-W", "-f", "${Version}", "libsiconos-numerics-dev"]
-    pinocchio = [str(python), "-c", "import pinocchio; print(pinocchio.__version__)"] if python else ["false"]
-    return {
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "cpu": first_match("/proc/cpuinfo", "model name"),
-        "cores": os.cpu_count(),
-        "governor": read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "load_before": os.getloadavg(),
-        "memory": first_match("/proc/meminfo", "MemTotal"),
-        "system": platform.platform(),
-        "compiler": quiet_line([cache_value(binaries, "CMAKE_CXX_COMPILER") or "c++", "--version"]),
-        "build_type": cache_value(binaries, "CMAKE_BUILD_TYPE"),
-        "native": cache_value(binaries, "TRIBO_NATIVE"),
-        "tribo": quiet_line(["git", "-C", str(ROOT), "describe", "--always", "--dirty"]),
-        "siconos": quiet_line(package),
-        "pinocchio": quiet_line(pinocchio),
-    }
-
-
-# ---------------------------------------------------------------------------------------------------- Pinocchio
-
-
-def find_pinocchio(work):
-    """The Python of the virtual environment, made on first use; None when that is not possible."""
-    venv = work / "venv"
-    python = venv / "bin" / "python"
-    probe = [str(python), "-c", "import pinocchio, numpy, scipy"]
-    if python.exists() and subprocess.run(probe, capture_output=True).returncode == 0:
-        return python
-    say(f"making a virtual environment in {venv} and installing pin, numpy and scipy from PyPI")
-    try:
-        subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "pin>=4", "numpy", "scipy"], check=True)
-        subprocess.run(probe, check=True)
-        return python
-    except (OSError, subprocess.CalledProcessError) as error:
-        say(f"no Pinocchio ({error}); going on without it")
-        return None
-
-
-def compile_rigid(work, python):
-    """The program for the operator that Python does not offer; None when it does not compile."""
-    program, source = work / "pinocchio_rigid", BENCH / "pinocchio" / "pinocchio_rigid.cpp"
-    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
-        return program
-    where = "import pinocchio, pathlib; print(pathlib.Path(pinocchio.__file__).resolve().parents[4])"
-    prefix = quiet_line([str(python), "-c", where])
-    say("compiling bench/pinocchio/pinocchio_rigid.cpp against the environment (two minutes, once)")
-    command = ["c++", "-std=c++17", "-O1", *(f"-D{d}" for d in PIN_DEFINITIONS)]
-    command += ["-isystem", f"{prefix}/include", "-isystem", "/usr/include/eigen3", str(source), "-o", str(program)]
-    command += [f"-L{prefix}/lib", "-lpinocchio_default", f"-Wl,-rpath,{prefix}/lib"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        say("it does not compile; Pinocchio is measured through Python alone. " + done.stderr[-400:])
-        return None
-    return program
-
-
 # ---------------------------------------------------------------------------------------------------- the suites
 
 
+def repeated(option, values):
+    return [word for value in values for word in (option, value)]
+
+
 def towers(arguments, python):
-    names = TOWERS[:2] + TOWERS[3:4] if arguments.quick else TOWERS
-    solvers = [word for solver in arguments.solver for word in ("--solver", solver)]
-    limits = ["--budget", "20"] if arguments.quick else ["--budget", "200", "--repeat", "7"]
-    say(f"towers: tribo on {len(names)} towers")
-    tribo = [arguments.bin / "tribo_bench", "towers", *solvers, *limits, "--time-cap", str(arguments.time_cap), *names]
+    solvers = repeated("--solver", arguments.solver or TOWER_SOLVERS)
+    limits = ["--budget", "20", "--repeat", "3"] if arguments.quick else ["--budget", "200", "--repeat", "7"]
+    cap = ["--time-cap", str(arguments.time_cap)]
+    say(f"towers: tribo on {len(TOWERS)} towers")
+    tribo = [arguments.bin / "tribo_bench", "towers", *solvers, "--tolerance", "1e-6", "--both", *limits, *cap, *TOWERS]
     save(arguments.out, "towers_tribo.csv", tribo)
     if not python:
         return
-    say("towers: Pinocchio")
+    names = [t for t in TOWERS if "20" not in t and "40" not in t] + ["tower40"] if arguments.quick else TOWERS
+    say(f"towers: Pinocchio on {len(names)} towers")
     command = [python, BENCH / "pinocchio_towers.py", "--bench", arguments.bin / "tribo_bench", *limits]
     rigid = compile_rigid(arguments.work, python)
     command += ["--rigid", rigid] if rigid else []
     command += ["--study"] if arguments.study else []
+    command += ["--max-iterations", "2000"] if arguments.quick else []
     save(arguments.out, "towers_pinocchio.csv", [*command, *names])
+
+
+def heights(arguments):
+    solvers = repeated("--solver", arguments.solver or HEIGHT_SOLVERS)
+    limits = ["--budget", "10", "--repeat", "2"] if arguments.quick else ["--budget", "200"]
+    say(f"heights: tribo on {len(HEIGHTS)} towers")
+    cap = ["--time-cap", str(arguments.time_cap)]
+    save(arguments.out, "heights_tribo.csv", [arguments.bin / "tribo_bench", "towers", *solvers, "--both", *limits, *cap, *HEIGHTS])
 
 
 def problems(arguments):
@@ -171,18 +97,34 @@ def problems(arguments):
         return
     cap = ["--time-cap", str(arguments.time_cap)]
     limits = ["--budget", "20", "--repeat", "3"] if arguments.quick else ["--budget", "100"]
-    solvers = [word for solver in arguments.solver for word in ("--solver", solver)]
+    solvers = repeated("--solver", arguments.solver or PROBLEM_SOLVERS)
     say(f"problems: tribo on {len(files)} files")
-    tolerances = ["--tolerance", "1e-6", "--tolerance", "1e-8"]
+    tolerances = ["--tolerance", "1e-6", "--tolerance", "1e-8", "--both"]
     tribo = [arguments.bin / "tribo_bench", "problems", *solvers, *tolerances, *cap, *limits, *files]
     save(arguments.out, "problems_tribo.csv", tribo)
     siconos = arguments.bin / "tribo_bench_siconos"
-    if not siconos.exists():
+    if siconos.exists():
+        say("problems: Siconos on the same files")
+        study = ["--study"] if arguments.study else ["--single"] if arguments.quick else []
+        save(arguments.out, "problems_siconos.csv", [siconos, *cap, *limits, *study, *files])
+    else:
         say("no Siconos (libsiconos-numerics-dev was not there when the benchmarks were built); going on without it")
-        return
-    say("problems: Siconos on the same files")
-    study = ["--study"] if arguments.study else []
-    save(arguments.out, "problems_siconos.csv", [siconos, *cap, *limits, *study, *files])
+    for line in report_problems.summary_lines(arguments.out):
+        say(line)
+
+
+def ring_cases(arguments):
+    cases = "10" if arguments.quick else "100"
+    say(f"rings: {cases} cases each of bolt and dishes")
+    save(arguments.work, "rings.csv", [arguments.bin / "tribo_bench_second_order", "rings", cases])
+    rings.aggregate(arguments.work / "rings.csv", arguments.out)
+
+
+def study(arguments, name):
+    quick, full = STUDIES[name]
+    say(f"study {name}")
+    command = [arguments.bin / "tribo_bench_second_order", name, *(quick if arguments.quick else full)]
+    save(arguments.out, f"{name}.csv", command)
 
 
 def pile(arguments):
@@ -224,9 +166,10 @@ def kernels(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", type=pathlib.Path, help="folder of FCLIB .hdf5 and Siconos .dat files")
-    parser.add_argument("--suite", choices=["all", "towers", "problems", "pile", "kernels", "page"], default="all",
-                        help="page: only write index.html again")  # fmt: skip
+    parser.add_argument("--problems", type=pathlib.Path, default=os.environ.get("PROBLEMS"),
+                        help="folder of FCLIB .hdf5 and Siconos .dat files; $PROBLEMS where not given")  # fmt: skip
+    parser.add_argument("--suite", choices=SUITES, default="all",
+                        help="studies: those of the second-order family; page: only write index.html again")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions, to see that it works")
     parser.add_argument("--study", action="store_true", help="also the settings of peers that were not the best")
     parser.add_argument("--solver", action="append", default=[], help="tribo solver, e.g. admm or nsgs:local=newton")
@@ -252,8 +195,15 @@ def main():
         (arguments.out / "machine.json").write_text(json.dumps(machine, indent=2) + "\n")
     if suite in ("all", "towers"):
         towers(arguments, python)
+    if suite in ("all", "heights"):
+        heights(arguments)
     if suite in ("all", "problems"):
         problems(arguments)
+    if suite in ("all", "studies", "rings"):
+        ring_cases(arguments)
+    for name in STUDIES:
+        if suite in ("all", "studies", name):
+            study(arguments, name)
     if suite in ("all", "pile"):
         pile(arguments)
     if suite in ("all", "kernels"):

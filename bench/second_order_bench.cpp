@@ -20,8 +20,13 @@ constexpr auto kStudies = std::to_array<Study>({
     {"table2", "[CASES]: canal and direct semismooth Newton on bolt and dishes", tribo::bench::study_table2},
     {"sigma", ": sap's slip parameter, condition numbers and warm starts", tribo::bench::study_sigma},
     {"table3", "[SEEDS]: SubADMM, No Sub, No Body on trees of 18 dofs", tribo::bench::study_table3},
-    {"mangoni", ": ipm on balls in a box, warm starts, stacks of 10^n kg", tribo::bench::study_mangoni},
+    {"mangoni", "[OPTION=VALUE...]: ipm on balls in a box, warm starts, stacks of 10^n kg",
+     tribo::bench::study_mangoni},
+    {"splitting", "[ITERATIONS]: settings of subadmm and its ablations", tribo::bench::study_splitting},
     {"scale", "[BODIES...]: subadmm and nsgs on piles", tribo::bench::study_scale},
+    {"rings", "[CASES]: Lee's residual against time and iterations on bolt and dishes",
+     tribo::bench::study_rings},
+    {"sap_ipm", "[SEEDS]: sap and the convex ipm find the same minimiser", tribo::bench::study_sap_ipm},
 });
 
 }  // namespace

@@ -1,7 +1,9 @@
 // tribo_bench_siconos: the five Siconos solvers on a list of problem files, one process per solve.
 //
 //   tribo_bench_siconos [--tolerances 1e-6,1e-8] [--time-cap 5] [--repeat 5] [--methods nsgs,admm]
-//                       [--study] FILE...
+//                       [--study | --single] FILE...
+//
+// --study: also settings that are hardly ever best; --single: only the best single setting of each method.
 //
 // A peer that hangs, crashes or exits inside the library costs one row and nothing else: each (problem,
 // settings, tolerance) runs in a forked child, whose CPU time the parent watches, and hands its result back
@@ -52,6 +54,7 @@ struct Arguments {
   double budget_ms = 100.0;
   int repeat = 5;
   bool study = false;
+  bool single = false;
 };
 
 // What a child hands back; the reaction follows in the same mapping.
@@ -182,6 +185,10 @@ Row measure(const ContactProblem& problem, const SiconosProblem& peer, const Sic
 
 bool selected(const SiconosVariant& variant, const Arguments& arguments) {
   if (variant.study && !arguments.study) return false;
+  const std::span<const SiconosVariant> all = siconos_variants();
+  const auto first =
+      std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.method == variant.method; });
+  if (arguments.single && &variant != &*first) return false;
   const auto& methods = arguments.methods;
   return methods.empty() || std::find(methods.begin(), methods.end(), variant.method) != methods.end();
 }
@@ -242,6 +249,8 @@ Arguments parse(int argc, char** argv) {
       arguments.repeat = std::stoi(value());
     } else if (word == "--study") {
       arguments.study = true;
+    } else if (word == "--single") {
+      arguments.single = true;
     } else if (word.starts_with("--")) {
       throw InvalidInput("tribo_bench_siconos: unknown option " + word);
     } else {
