@@ -30,7 +30,7 @@ constexpr Scene kScenes[] = {
 
 constexpr const char* kSolvers[] = {"subadmm",
                                     "subadmm:anderson=0",
-                                    "subadmm:anderson=5",
+                                    "subadmm:anderson=10",
                                     "subadmm:anderson=20",
                                     "subadmm:scaling=uniform",
                                     "subadmm:scaling=uniform,anderson=0",
