@@ -12,6 +12,7 @@
 #include "apps/tribo/text_table.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/errors.h"
+#include "tribo/problem/islands.h"
 
 namespace tribo::cli {
 
@@ -51,30 +52,15 @@ std::optional<Certificate> certify_stored(const ContactProblem& problem,
   return certify(problem, stored);
 }
 
-// Trees that share a constraint are in one island: union-find with path halving.
 void count_islands(const ContactProblem& problem, Summary& summary) {
-  std::vector<Index> parent(problem.tree_count());
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](Index tree) {
-    while (parent[tree] != tree) tree = parent[tree] = parent[parent[tree]];
-    return tree;
-  };
-  const BlockJacobian& jacobian = problem.jacobian();
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    for (Index p = jacobian.piece_begin(i) + 1; p < jacobian.piece_end(i); ++p) {
-      parent[root(jacobian.piece_tree(p))] = root(jacobian.piece_tree(jacobian.piece_begin(i)));
-    }
-  }
-  std::vector<Index> constraints(problem.tree_count(), 0);
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (jacobian.piece_begin(i) < jacobian.piece_end(i)) {
-      ++constraints[root(jacobian.piece_tree(jacobian.piece_begin(i)))];
-    }
-  }
-  for (Index tree = 0; tree < problem.tree_count(); ++tree) {
-    if (constraints[tree] > 0) ++summary.islands;
-    if (root(tree) == tree && constraints[tree] == 0) ++summary.free_trees;
-    summary.largest_island = std::max(summary.largest_island, constraints[tree]);
+  Islands islands;
+  islands.find(problem);
+  summary.islands = islands.count();
+  summary.free_trees = problem.tree_count();
+  for (Index k = 0; k < islands.count(); ++k) {
+    summary.largest_island =
+        std::max(summary.largest_island, static_cast<Index>(islands.constraints(k).size()));
+    summary.free_trees -= static_cast<Index>(islands.trees(k).size());
   }
 }
 

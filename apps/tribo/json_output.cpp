@@ -40,6 +40,17 @@ Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrd
   json["factorizations"] = report.factorizations;
   json["time_ms"] = report.seconds * 1e3;
   json["certificate"] = to_json(report.certificate, order);
+  json["islands"] = report.islands;
+  json["regularized"] = report.regularized_count;
+  for (const Stage& stage : report.stages) {
+    json["stages"].push_back({{"stage", stage.name},
+                              {"islands", stage.islands},
+                              {"constraints", stage.contacts},
+                              {"iterations", stage.iterations},
+                              {"factorizations", stage.factorizations},
+                              {"time_ms", stage.seconds * 1e3},
+                              {"error", stage.error}});
+  }
   return json;
 }
 

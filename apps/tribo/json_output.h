@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Certificate& certificate, const FileOrder& order);
 
 // One object per solved file: {"file", "contacts", "rows", "dofs", "solver", "status", "iterations",
-// "factorizations", "time_ms", "certificate": {...}}.
+// "factorizations", "time_ms", "certificate": {...}, "islands", "regularized"}, and "stages" where they were
+// asked for.
 Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrder& order,
              const Report& report);
 

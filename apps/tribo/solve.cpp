@@ -25,10 +25,11 @@ const std::optional<Vector>& best_start(const LoadedProblem& loaded) {
 
 struct SolveCommand {
   std::vector<std::string> files;
-  std::string solver = "admm";
+  std::string solver = "auto";
   std::vector<std::string> assignments;
   SolveOptions options{Settings{}.time_limit, Settings{}.max_iterations};
   std::string warm_start, history, solution;
+  bool explain = false;
   bool json = false;
   bool quiet = false;
 
@@ -63,14 +64,43 @@ std::string certificate_text(const Certificate& c, const FileOrder& order) {
   return table.str("  ");
 }
 
+// What the solve went through, for --explain.
+std::string stages_text(const Report& report) {
+  using Align = TextTable::Align;
+  TextTable table({{"stage", Align::left},
+                   {"islands", Align::right},
+                   {"constraints", Align::right},
+                   {"iterations", Align::right},
+                   {"factorizations", Align::right},
+                   {"ms", Align::right},
+                   {"error after", Align::right}});
+  for (const Stage& stage : report.stages) {
+    table.add_row({std::string(stage.name), fmt::format("{}", stage.islands),
+                   fmt::format("{}", stage.contacts), fmt::format("{}", stage.iterations),
+                   fmt::format("{}", stage.factorizations), format_ms(stage.seconds * 1e3),
+                   format_error(stage.error)});
+  }
+  const std::string islands = counted(report.islands, "island");
+  if (report.stages.empty()) return fmt::format("  {}; {} works in one stage\n", islands, report.solver);
+  return fmt::format("  {}, stages summed over them:\n{}", islands, table.str("    "));
+}
+
 std::string report_text(const std::string& file, const LoadedProblem& loaded, const FileOrder& order,
-                        const Report& report) {
+                        const Report& report, bool explain) {
   const ContactProblem& problem = loaded.problem;
-  return fmt::format("{}: {}, {}, {}\n  {}: {}, {}, {}, {} ms\n{}", file,
+  const std::string supplied =
+      report.regularized_count > 0
+          ? fmt::format(
+                "  the solver gave {} compliance (near-rigid rule); the certificate is that of the rigid "
+                "problem\n",
+                counted(report.regularized_count, "constraint"))
+          : std::string();
+  return fmt::format("{}: {}, {}, {}\n  {}: {}, {}, {}, {} ms\n{}{}{}", file,
                      counted(problem.contact_count(), "contact"), counted(problem.row_count(), "row"),
                      counted(problem.dof_count(), "dof"), report.solver, to_string(report.status),
                      counted(report.iterations, "iteration"), counted(report.factorizations, "factorization"),
-                     format_ms(report.seconds * 1e3), certificate_text(report.certificate, order));
+                     format_ms(report.seconds * 1e3), supplied, explain ? stages_text(report) : "",
+                     certificate_text(report.certificate, order));
 }
 
 std::string history_text(const Report& report) {
@@ -144,7 +174,7 @@ ExitCode SolveCommand::solve_file(const std::string& file, Solver& solver_object
   if (json) {
     fmt::print("{}\n", dump_line(to_json(file, loaded, order, report)));
   } else if (!quiet) {
-    fmt::print("{}", report_text(file, loaded, order, report));
+    fmt::print("{}", report_text(file, loaded, order, report, explain));
   }
   std::fflush(stdout);
   if (!solution.empty()) write_file(solution, solution_text(result, order));
@@ -155,6 +185,7 @@ ExitCode SolveCommand::solve_file(const std::string& file, Solver& solver_object
 ExitCode SolveCommand::run() const {
   Settings settings = options.settings();
   settings.history = !history.empty();
+  settings.explain = explain;
   check_outputs();
   const std::unique_ptr<Solver> solver_object = make();
 
@@ -202,6 +233,7 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
                    "(n, t1, t2) or (n, t) in planar problems, then bilateral rows, then unilateral and box "
                    "rows; N s and m/s")
       ->type_name("OUT.json");
+  command->add_flag("--explain", state->explain, "Show the stages of the solve, their cost and their effect");
   CLI::Option* json =
       command->add_flag("--json", state->json, "Print one JSON object per file, one per line");
   command->add_flag("--quiet", state->quiet, "Print no report: only messages and the exit code")
@@ -212,7 +244,7 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
       "Of problems given by W, as FCLIB local, the dofs in the report are the numerical rank of W.\n"
       "Example:\n"
       "  tribo make tower --bodies 10 --slide -o tower.hdf5\n"
-      "  tribo solve tower.hdf5 --solver admm --tol 1e-8 --solution tower.json");
+      "  tribo solve tower.hdf5 --tol 1e-8 --explain --solution tower.json");
   command->callback([state, &exit_code] { exit_code = state->run(); });
 }
 

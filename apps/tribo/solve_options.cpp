@@ -43,6 +43,12 @@ void SolveOptions::add_to(CLI::App& command) {
   command.add_option("--law", law_, "exact (Signorini-Coulomb) or convex (cone complementarity)")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option("--threads", threads_,
+                  "Threads for islands and parallel solvers; the result is the same for any")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_flag("--no-islands", no_islands_, "Solve the problem as one piece, not island by island");
 }
 
 Settings SolveOptions::settings() const {
@@ -51,7 +57,13 @@ Settings SolveOptions::settings() const {
   require_positive("--time-limit", time_limit_);
   if (max_iterations_ < 0) throw InvalidInput(fmt::format("--max-iter {}: it must be >= 0", max_iterations_));
 
+  if (threads_ < 1 || threads_ > 1024) {
+    throw InvalidInput(fmt::format("--threads {}: it must be between 1 and 1024", threads_));
+  }
+
   Settings settings;
+  settings.threads = threads_;
+  settings.islands = !no_islands_;
   settings.tolerance = tolerance_;
   settings.measure = static_cast<Measure>(index_of_name("measure", measure_, kMeasures));
   settings.law = static_cast<Law>(index_of_name("law", law_, kLaws));

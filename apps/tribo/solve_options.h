@@ -16,7 +16,7 @@ class SolveOptions {
   SolveOptions(double default_time_limit, Index default_iterations)
       : max_iterations_(default_iterations), time_limit_(default_time_limit) {}
 
-  // --tol, --measure, --max-iter, --time-limit, --law.
+  // --tol, --measure, --max-iter, --time-limit, --law, --threads, --no-islands.
   void add_to(CLI::App& command);
 
   // InvalidInput names the option that is out of range.
@@ -28,6 +28,8 @@ class SolveOptions {
   Index max_iterations_;
   double time_limit_;
   std::string law_ = "exact";
+  Index threads_ = 1;
+  bool no_islands_ = false;
 };
 
 // make_solver() with a message that suggests the nearest name.

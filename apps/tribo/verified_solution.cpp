@@ -34,9 +34,7 @@ VerifiedSolution find_verified_solution(const ContactProblem& problem, double to
 
   VerifiedSolution best;
   best.error = std::numeric_limits<double>::infinity();
-  // ADMM first: it copes with large mass ratios. Gauss-Seidel is the more reliable of the two where friction
-  // locks.
-  for (const char* name : {"admm", "nsgs"}) {
+  for (const char* name : {"auto", "admm"}) {
     Solution solution;
     const std::unique_ptr<Solver> solver = make_solver(name);
     const Report report = solver->solve(problem, settings, solution);

@@ -34,7 +34,7 @@ expect_error "--time-limit" solve good.hdf5 --time-limit 0
 expect_error "did you mean 'scaled'" solve good.hdf5 --measure scald
 expect_error "exact, convex" solve good.hdf5 --law newton
 expect_error "did you mean 'admm'" solve good.hdf5 --solver adm
-expect_error "admm, nsgs, pgs" solve good.hdf5 --solver simplex
+expect_error "auto, admm" solve good.hdf5 --solver simplex
 expect_error "nonsense" solve good.hdf5 --set nonsense=1
 expect_error "nonsense" solve good.hdf5 --solver nsgs:nonsense=1
 expect_error "option=value" solve good.hdf5 --set omega

@@ -21,7 +21,7 @@ for line, name in zip(lines, ["a.hdf5", "b.hdf5"]):
     assert list(r)[:len(top)] == top, list(r)
     c = r["certificate"]
     assert list(c)[:len(inner)] == inner, list(c)
-    assert r["file"] == name and r["solver"] == "admm" and r["status"] == "converged", r
+    assert r["file"] == name and r["solver"] == "auto" and r["status"] == "converged", r
     for key in ["contacts", "rows", "dofs", "iterations", "factorizations"]:
         assert type(r[key]) is int and r[key] >= 0, (key, r[key])
     assert isinstance(r["time_ms"], float) and r["time_ms"] > 0
@@ -52,7 +52,7 @@ assert json.load(open("out"))["certificate"][key] <= 1e-9
 done
 
 # Every solver, by its name.
-for solver in pgs nsgs admm; do
+for solver in pgs nsgs admm auto alnewton ipm canal subadmm; do
   expect 0 solve a.hdf5 --json --solver $solver --tol 1e-4
   check_python "solver $solver" 'import json, sys; assert json.load(open("out"))["solver"] == sys.argv[1]' $solver
 done
@@ -70,7 +70,7 @@ assert a["solution_error"] <= 1e-8 and a["guess_error"] is None, a
 
 # For people: the same facts, readable; quiet means quiet.
 expect 0 solve a.hdf5
-for text in "a.hdf5: 12 contacts, 36 rows, 18 dofs" "admm: converged" "penetration velocity" "m/s" "N s" "momentum"; do
+for text in "a.hdf5: 12 contacts, 36 rows, 18 dofs" "auto: converged" "penetration velocity" "m/s" "N s" "momentum"; do
   expect_in out "$text"
 done
 expect 0 solve a.hdf5 --quiet
@@ -78,5 +78,19 @@ expect 0 solve a.hdf5 --quiet
 expect 0 info a.hdf5
 expect_in out "12 contacts (36 rows)"
 expect_in out "FCLIB global"
+
+# The stages of the default solver, for people and for scripts.
+expect 0 solve a.hdf5 --explain --threads 2
+for text in "1 island" "stage" "error after"; do expect_in out "$text"; done
+expect 0 solve a.hdf5 --explain --json
+check_python "stages" '
+import json
+r = json.load(open("out"))
+assert r["islands"] == 1 and r["regularized"] == 0, r
+assert r["stages"] and {"stage", "islands", "constraints", "iterations", "factorizations", "time_ms", "error"} <= set(r["stages"][0]), r
+'
+expect 0 solve a.hdf5 --no-islands --json
+expect 3 solve a.hdf5 --solver sap --law convex
+expect_in out "near-rigid"
 
 finish

@@ -189,7 +189,8 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
     work += local.lambda.dot(local.w);
     if (problem.kind(i) == ConstraintKind::contact) {
       gap += std::abs(local.lambda.dot(corrected(local.w, problem.friction(i), law)));
-    } else if (problem.kind(i) != ConstraintKind::box) {  // a box at its bound may do work
+    } else if (problem.kind(i) != ConstraintKind::box ||  // a box at its bound may do work
+               (local.lambda[0] > problem.lower(i) && local.lambda[0] < problem.upper(i))) {
       gap += std::abs(local.lambda[0] * local.w[0]);
     }
   }

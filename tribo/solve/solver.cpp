@@ -136,9 +136,9 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   solution.impulse = best_;
   report.certificate = certifier_.complete(problem, solution, settings.law);
   const double error = value_of(report.certificate, settings.measure);
-  // The last word is the certificate's, in both directions; but an island without a solution is not made good
-  // by large impulses elsewhere.
-  const bool contradicted = report.islands > 1 && status == Status::no_solution_suspected;
+  // The last word is the certificate's, in both directions; but an island that failed is not made good by
+  // larger impulses elsewhere.
+  const bool contradicted = report.islands > 1 && status != Status::converged;
   if (error <= settings.tolerance && !contradicted &&
       !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law)) {
     status = Status::converged;

@@ -1,0 +1,111 @@
+#include "tribo/solve/auto.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/sample_problems.h"
+#include "tests/support/small_problems.h"
+#include "tribo/problem/generators.h"
+#include "tribo/solve/catalogue.h"
+#include "tribo/solve/small_delassus.h"
+
+namespace tribo {
+namespace {
+
+TEST(Auto, IsTheFirstOfTheCatalogue) { EXPECT_EQ(solver_catalogue().front().name, "auto"); }
+
+TEST(Auto, EveryGeneratorUnderBothLaws) {
+  for (const GeneratorInfo& kind : generator_catalogue()) {
+    for (const Law law : {Law::exact, Law::convex}) {
+      for (const bool slide : {false, true}) {
+        GeneratorSettings scene;
+        scene.bodies = 8;
+        scene.slide = slide;
+        scene.seed = 3;
+        Settings settings;
+        settings.law = law;
+        settings.tolerance = 1e-8;
+        Solution solution;
+        const Report report = make_auto()->solve(generate(kind.name, scene), settings, solution);
+        EXPECT_EQ(report.status, Status::converged) << kind.name << " " << static_cast<int>(law) << slide;
+      }
+    }
+  }
+}
+
+TEST(Auto, TinyProblemsNeedNoFactorisation) {
+  for (const double angle : {0.1, 0.8}) {
+    Settings settings;
+    settings.explain = true;
+    Solution solution;
+    const Report report = make_auto()->solve(test::point_on_slope(angle, 0.4), settings, solution);
+    EXPECT_EQ(report.status, Status::converged);
+    EXPECT_EQ(report.factorizations, 0);
+    ASSERT_EQ(report.stages.size(), 1u);
+    EXPECT_EQ(report.stages[0].name, "tiny sweeps");
+  }
+}
+
+// A cube rotates about its edges slowly under Gauss-Seidel: the dense Newton takes over.
+TEST(Auto, TinyIslandsEndExactly) {
+  for (const double angle : {0.1, 0.3805, 0.6}) {
+    Settings settings;
+    settings.tolerance = 1e-11;
+    Solution solution;
+    const Report report = make_auto()->solve(test::cube_on_slope(angle, 0.4), settings, solution);
+    EXPECT_EQ(report.status, Status::converged);
+    test::expect_slope_impulses(solution.impulse, angle, 0.4, 3.0);
+  }
+}
+
+TEST(Auto, ExplainsItsStages) {
+  GeneratorSettings scene;
+  scene.bodies = 10;
+  scene.mass_ratio = 1e4;
+  scene.slide = true;
+  Settings settings;
+  settings.explain = true;
+  settings.history = true;
+  Solution solution;
+  const Report report = make_auto()->solve(generate("tower", scene), settings, solution);
+  ASSERT_EQ(report.status, Status::converged);
+  ASSERT_GE(report.stages.size(), 2u);
+  EXPECT_EQ(report.stages.front().name, "nsgs");
+  Index iterations = 0, factorizations = 0;
+  for (const Stage& stage : report.stages) {
+    iterations += stage.iterations;
+    factorizations += stage.factorizations;
+    EXPECT_EQ(stage.islands, 1);
+  }
+  EXPECT_EQ(iterations, report.iterations);
+  EXPECT_EQ(factorizations, report.factorizations);
+  EXPECT_LE(report.stages.back().error, 1e-6);
+  for (std::size_t k = 1; k < report.history.size(); ++k) {
+    EXPECT_GE(report.history[k].iteration, report.history[k - 1].iteration);
+    EXPECT_GE(report.history[k].seconds, report.history[k - 1].seconds);
+  }
+}
+
+TEST(Auto, StopsAtTheIterationLimitOverAllStages) {
+  GeneratorSettings scene;
+  scene.bodies = 10;
+  scene.slide = true;
+  scene.mass_ratio = 1e4;
+  Settings settings;
+  settings.max_iterations = 15;
+  settings.tolerance = 1e-12;
+  Solution solution;
+  const Report report = make_auto()->solve(generate("tower", scene), settings, solution);
+  EXPECT_EQ(report.status, Status::iteration_limit);
+  EXPECT_LE(report.iterations, 15);
+}
+
+TEST(SmallDelassus, IsTheDelassusMatrix) {
+  const ContactProblem cube = test::cube_on_slope(0.2, 0.3);
+  SmallDelassus small;
+  ASSERT_TRUE(SmallDelassus::fits(cube));
+  EXPECT_LE((Matrix(small.assemble(cube)) - test::dense_delassus(cube)).cwiseAbs().maxCoeff(), 1e-14);
+  EXPECT_FALSE(SmallDelassus::fits(test::lifted_problem(1, 0.1)));
+}
+
+}  // namespace
+}  // namespace tribo

@@ -1,0 +1,94 @@
+// The three forms of the momentum equation against each other and against finite differences.
+#include "tribo/solve/newton_system.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/sample_problems.h"
+#include "tests/support/small_problems.h"
+#include "tribo/problem/islands.h"
+#include "tribo/solve/proximal_law.h"
+
+namespace tribo {
+namespace {
+
+std::unique_ptr<NewtonSystem> make(NewtonForm form) {
+  switch (form) {
+    case NewtonForm::small:
+      return make_small_system();
+    case NewtonForm::rows:
+      return make_rows_system();
+    default:
+      return make_dofs_system();
+  }
+}
+
+// A cube on a slope: 4 contacts, so that all three forms apply.
+TEST(NewtonSystem, FormsTakeTheSameStep) {
+  const ContactProblem problem = test::cube_on_slope(0.5, 0.3);
+  ProximalLaw law;
+  law.prepare(problem, 10.0);
+  test::Random random(2);
+  Vector start = random.vector(problem.row_count()), impulse(problem.row_count());
+  test::project(problem, start);
+  std::vector<Vector> velocities;
+  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small}) {
+    const auto system = make(form);
+    system->prepare(problem);
+    system->start(start);
+    Vector v, u;
+    problem.velocity_of(start, v, u);
+    EXPECT_LE((system->velocity() - u).lpNorm<Eigen::Infinity>(), 1e-13);
+    law.impulse(problem, Law::exact, system->velocity(), start, impulse);
+    system->residual(impulse);
+    std::vector<Mat3> derivative;
+    law.derivative(problem, Law::exact, system->velocity(), start, derivative);
+    ASSERT_TRUE(system->direction(derivative));
+    system->move(1.0);
+    velocities.push_back(system->velocity());
+  }
+  EXPECT_LE((velocities[0] - velocities[1]).lpNorm<Eigen::Infinity>(), 1e-11);
+  EXPECT_LE((velocities[0] - velocities[2]).lpNorm<Eigen::Infinity>(), 1e-11);
+}
+
+// Where the law is smooth around the state, a short step reduces the residual by its own share to first order:
+// |r(d)| = (1 - d) |r| + O(d^2). A wrong Newton matrix cannot do that.
+void expect_newton_direction(const ContactProblem& problem, NewtonForm form, Law kind) {
+  ProximalLaw law;
+  law.prepare(problem, 3.0);
+  const auto system = make(form);
+  system->prepare(problem);
+  Vector start = Vector::Zero(problem.row_count()), impulse(problem.row_count());
+  system->start(start);
+  law.impulse(problem, kind, system->velocity(), start, impulse);
+  const double before = system->residual(impulse);
+  ASSERT_GT(before, 1e-6);
+  std::vector<Mat3> derivative;
+  law.derivative(problem, kind, system->velocity(), start, derivative);
+  ASSERT_TRUE(system->direction(derivative));
+  const double step = 1e-5;
+  system->move(step);
+  law.impulse(problem, kind, system->velocity(), start, impulse);
+  const double after = system->residual(impulse);
+  EXPECT_NEAR((before - after) / (step * before), 1.0, 1e-3);
+}
+
+TEST(NewtonSystem, DirectionsAreNewtons) {
+  for (const Law law : {Law::exact, Law::convex}) {
+    expect_newton_direction(test::all_kinds(1, 0.0), NewtonForm::dofs, law);
+    expect_newton_direction(test::all_kinds(2, 0.3), NewtonForm::dofs, law);
+    expect_newton_direction(test::all_kinds(1, 0.0), NewtonForm::rows, law);
+    expect_newton_direction(test::lifted_problem(3, 0.0), NewtonForm::rows, law);
+    expect_newton_direction(test::lifted_problem(3, 0.1), NewtonForm::rows, law);  // unsymmetric W
+    expect_newton_direction(test::cube_on_slope(0.4, 0.2), NewtonForm::small, law);
+  }
+}
+
+TEST(NewtonSystem, ChoosesTheForm) {
+  EXPECT_EQ(suitable_form(test::cube_on_slope(0.4, 0.2)), NewtonForm::small);
+  EXPECT_EQ(suitable_form(test::lifted_problem(1, 0.1)), NewtonForm::rows);
+  EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 12)), NewtonForm::dofs);
+  EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 4)), NewtonForm::rows);
+}
+
+}  // namespace
+}  // namespace tribo

@@ -1,0 +1,188 @@
+// Random small problems of every nasty sort, through every solver: extreme friction and masses, duplicate and
+// opposing contacts, rank-deficient and contradictory constraints, idle rows, degenerate boxes.
+//
+//   tribo_problem_fuzz [--seconds S] [--cases N] [--seed K]
+//
+// Fails on a NaN, an exception, a `converged` that an independent certificate does not confirm, and a
+// `converged` on constraints that contradict each other by construction. A crash names its case by stopping at
+// it: `--seed K` repeats the run.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "tests/support/random.h"
+#include "tribo/problem/certificate.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo::test {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+
+struct Case {
+  ContactProblem problem;
+  bool contradictory = false;
+};
+
+class CaseMaker {
+ public:
+  explicit CaseMaker(std::uint64_t seed) : random_(static_cast<unsigned>(seed)) {}
+
+  Case make() {
+    Case made;
+    ContactProblemBuilder builder;
+    sizes_.clear();
+    const int trees = below(4) + 1;
+    // An error relative to the largest impulse cannot see a contradiction between feathers beside an anvil.
+    made.contradictory = chance(0.05);
+    const bool extreme = !made.contradictory && chance(0.5);
+    for (int t = 0; t < trees; ++t) add_tree(builder, extreme);
+    const int constraints = below(8) + 1;
+    last_.clear();
+    for (int c = 0; c < constraints; ++c) add_constraint(builder);
+    if (made.contradictory) contradict(builder);
+    made.problem = builder.build();
+    return made;
+  }
+
+ private:
+  int below(int count) { return static_cast<int>(random_.uniform(0.0, count - 1e-9)); }
+  bool chance(double share) { return random_.uniform(0.0, 1.0) < share; }
+
+  void add_tree(ContactProblemBuilder& builder, bool extreme) {
+    constexpr Index kSizes[] = {1, 3, 6, 6, 6, 9};
+    const Index n = kSizes[below(6)];
+    const double mass = extreme ? random_.log_uniform(1e-6, 1e6) : random_.log_uniform(0.1, 10.0);
+    Matrix a = random_.matrix(n, n);
+    a = (a * a.transpose() + 0.1 * Matrix::Identity(n, n)).eval();
+    builder.add_tree(mass * a, mass * random_.vector(n) * (chance(0.1) ? 0.0 : 1.0));
+    sizes_.push_back(n);
+  }
+
+  std::vector<JacobianPiece> pieces(Index rows) {
+    std::vector<JacobianPiece> made;
+    const int first = below(static_cast<int>(sizes_.size()));
+    made.push_back({first, random_.matrix(rows, sizes_[first])});
+    const int second = below(static_cast<int>(sizes_.size()));
+    if (second != first && chance(0.6)) made.push_back({second, random_.matrix(rows, sizes_[second])});
+    if (chance(0.03)) made[0].block.setZero();
+    return made;
+  }
+
+  double friction() {
+    constexpr double kValues[] = {0.0, 0.0, 1e-6, 0.1, 0.3, 0.5, 0.8, 1.0, 3.0, 1e3};
+    return kValues[below(10)];
+  }
+
+  void add_constraint(ContactProblemBuilder& builder) {
+    const double soft = chance(0.3) ? random_.log_uniform(1e-6, 1.0) : 0.0;
+    if (chance(0.65)) {
+      std::vector<JacobianPiece> made = pieces(3);
+      if (!last_.empty() && chance(0.15)) made = last_;  // a duplicate
+      if (!last_.empty() && chance(0.1)) {               // the opposite side of a gap that has closed
+        made = last_;
+        for (JacobianPiece& piece : made) piece.block.bottomRows<1>() *= -1.0;
+      }
+      last_ = made;
+      const Vec3 r =
+          soft * Vec3(1.0, chance(0.5) ? 1.0 : random_.uniform(0.0, 1.0), random_.uniform(0.1, 1.0));
+      builder.add_contact(friction(), made, chance(0.5) ? Vec3::Zero() : random_.vec3(), r);
+      return;
+    }
+    const double bias = chance(0.5) ? 0.0 : random_.uniform();
+    switch (below(3)) {
+      case 0:
+        builder.add_unilateral(pieces(1), bias, soft);
+        break;
+      case 1:
+        builder.add_bilateral(pieces(1), bias, soft);
+        break;
+      default: {
+        const double infinity = std::numeric_limits<double>::infinity();
+        const double lower = chance(0.2) ? -infinity : -random_.log_uniform(1e-3, 10.0);
+        const double upper = chance(0.2) ? infinity : chance(0.1) && lower > -infinity ? lower : 1.0;
+        builder.add_box(lower, upper, pieces(1), bias, soft);
+      }
+    }
+  }
+
+  // The same row twice with different velocities asked for.
+  void contradict(ContactProblemBuilder& builder) {
+    std::vector<JacobianPiece> row = pieces(1);
+    for (JacobianPiece& piece : row) piece.block.setConstant(1.0);
+    builder.add_bilateral(row, 0.0);
+    builder.add_bilateral(row, chance(0.5) ? 1.0 : -0.3);
+  }
+
+  Random random_;
+  std::vector<Index> sizes_;
+  std::vector<JacobianPiece> last_;
+};
+
+// Empty: all is well.
+std::string complaint(const Case& made, Solver& solver, Law law) {
+  Settings settings;
+  settings.tolerance = kTolerance;
+  settings.law = law;
+  settings.max_iterations = 2000;
+  settings.time_limit = 2.0;
+  Solution solution;
+  const Report report = solver.solve(made.problem, settings, solution);
+  if (!solution.impulse.allFinite() || !solution.velocity.allFinite()) return "the solution is not finite";
+  if (!report.certificate.is_finite()) return "the certificate is not finite";
+  if (report.status != Status::converged) return "";
+  if (made.contradictory) return "converged although the constraints contradict each other";
+  Solution bare;
+  bare.impulse = solution.impulse;
+  const double error = certify(made.problem, bare, law).error.value;
+  if (!(error <= kTolerance)) return fmt::format("converged, but the certificate says {:.2e}", error);
+  return "";
+}
+
+int fuzz(double seconds, std::uint64_t most, std::uint64_t seed) {
+  std::vector<std::unique_ptr<Solver>> solvers;
+  for (const SolverInfo& info : solver_catalogue()) solvers.push_back(info.make());
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint64_t cases = 0;
+  int failures = 0;
+  for (; cases < most && failures < 10; ++cases) {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > seconds) break;
+    CaseMaker maker(seed * 0x9e3779b9u + cases);
+    const Case made = maker.make();
+    // The default solver every time, one of the others in turn.
+    for (const std::size_t s : {std::size_t{0}, 1 + static_cast<std::size_t>(cases % (solvers.size() - 1))}) {
+      Solver& solver = *solvers[s];
+      const Law law = cases % 4 == 3 || !solver.supports(Law::exact) ? Law::convex : Law::exact;
+      std::string wrong;
+      try {
+        wrong = complaint(made, solver, law);
+      } catch (const std::exception& error) {
+        wrong = fmt::format("exception: {}", error.what());
+      }
+      if (wrong.empty()) continue;
+      fmt::print(stderr, "FAILED: case {} of seed {}, solver {}, law {}: {}\n", cases, seed, solver.name(),
+                 law == Law::exact ? "exact" : "convex", wrong);
+      ++failures;
+    }
+  }
+  fmt::print("{} cases, {} failures\n", cases, failures);
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tribo::test
+
+int main(int argc, char** argv) {
+  double seconds = 1e9;
+  std::uint64_t cases = 100000, seed = 1;
+  for (int k = 1; k + 1 < argc; k += 2) {
+    const std::string_view option = argv[k];
+    if (option == "--seconds") seconds = std::strtod(argv[k + 1], nullptr);
+    if (option == "--cases") cases = std::strtoull(argv[k + 1], nullptr, 10);
+    if (option == "--seed") seed = std::strtoull(argv[k + 1], nullptr, 10);
+  }
+  return tribo::test::fuzz(seconds, cases, seed);
+}
