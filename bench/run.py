@@ -33,6 +33,7 @@ STUDIES = {
     "sigma": ([], []),
     "mangoni": ([], []),
     "scale": (["1000", "3000", "10000"], []),
+    "splitting": (["200"], []),
 }
 SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "page"]
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
