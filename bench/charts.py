@@ -4,8 +4,8 @@ import html
 import math
 
 COLOURS = [
-    "#0b6bcb", "#d1495b", "#2a9d58", "#8e5bb5", "#e08e0b", "#3aa6a6", "#6b4f3a", "#c2489d", "#5b6b7b", "#94b81f", "#1f3a5f", "#e57a8a",
-    "#7fc8a9",
+    "#0b6bcb", "#d1495b", "#2a9d58", "#8e5bb5", "#e08e0b", "#3aa6a6", "#6b4f3a", "#c2489d", "#5b6b7b", "#94b81f",
+    "#1f3a5f", "#e57a8a", "#7fc8a9",
 ]  # fmt: skip
 WIDTH, HEIGHT = 560, 330
 LEFT, RIGHT, TOP, BOTTOM = 52, 178, 34, 40
@@ -146,7 +146,8 @@ def curves(series, title, x_label, log_y=True, y_range=None, mark=None):
     xs = [p[0] for p in points]
     middle = [p[2] if len(p) == 4 else p[1] for p in points]
     if log_y:
-        low, high = y_range or (10.0 ** math.floor(math.log10(min(middle))), 10.0 ** math.ceil(math.log10(max(middle)) + 1e-9))
+        around = 10.0 ** math.floor(math.log10(min(middle))), 10.0 ** math.ceil(math.log10(max(middle)) + 1e-9)
+        low, high = y_range or around
         ticks = decades(math.log10(low), math.log10(high))
         ticks = ticks[:: 2 if len(ticks) > 9 else 1]
     else:

@@ -7,7 +7,7 @@ import math
 import pathlib
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 98rem; padding: 0 1rem; color: #1c2733; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 118rem; padding: 0 1rem; color: #1c2733; }
 h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #d5dde5; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; margin: 1rem 0; }
 th, td { padding: 3px 9px; text-align: right; border-bottom: 1px solid #e8edf2; white-space: nowrap; }

@@ -167,7 +167,8 @@ def summary_table(out):
         line.append(cell(denied, "fail" if denied else ""))
         for faster, shared, slower in against.values():
             named = ", ".join(f"{p} {f:.2f}×" for p, f in slower.items())
-            line.append(cell(f"{faster} of {shared} <small>{100.0 * faster / shared:.0f} %</small>" if shared else "·", "", named))
+            share = f"{faster} of {shared} <small>{100.0 * faster / shared:.0f} %</small>" if shared else "·"
+            line.append(cell(share, "", named))
         lines.append(line)
     head = ["solver", "siconos ≤ 1e-6", "siconos ≤ 1e-8", "and scaled ≤ 1e-6", "false successes",
             "faster than the best of Siconos' five, 1e-6", "1e-8"]  # fmt: skip

@@ -33,7 +33,8 @@ def rings_section(out):
                     point = (scale * float(r["x"]), *(float(r[k]) for k in ("low", "median", "high")))
                     series.setdefault(r["solver"], []).append(point)
             title = f"{scene}: Lee's residual, m/s"
-            pictures.append(figure(out, f"rings_{scene}_{axis}", charts.curves(series, title, label, True, (1e-16, 1.0), 1e-8)))
+            picture = charts.curves(series, title, label, True, (1e-16, 1.0), 1e-8)
+            pictures.append(figure(out, f"rings_{scene}_{axis}", picture))
     rows = []
     for r in summary:
         share = float(r["share"])
@@ -86,8 +87,9 @@ def sap_section(out):
     worst = max(float(r["velocity_difference"]) for r in rows)
     unsolved = sum(int(r["unsolved"]) for r in rows)
     note = (
-        "Both to a scaled error of 5e-12 under the convex law; relative differences of the minimisers, largest over the cases. "
-        "Velocities in the energy norm relative to the free motion, impulses relative to the largest. «warm»: sap from its impulses of a 5 % shorter step. "
+        "Both to a scaled error of 5e-12 under the convex law; differences of the minimisers, largest over the cases: velocities "
+        "in the energy norm relative to the free motion, impulses relative to the largest. «warm»: sap from its impulses of a "
+        "5 % shorter step. "
         f"<b>Largest difference of velocities {worst:.2g}; unsolved {unsolved}.</b>"
     )
     return section("sap and the convex ipm", note, plain_table(rows, columns))

@@ -87,7 +87,8 @@ def heights(arguments):
     limits = ["--budget", "10", "--repeat", "2"] if arguments.quick else ["--budget", "200"]
     say(f"heights: tribo on {len(HEIGHTS)} towers")
     cap = ["--time-cap", str(arguments.time_cap)]
-    save(arguments.out, "heights_tribo.csv", [arguments.bin / "tribo_bench", "towers", *solvers, "--both", *limits, *cap, *HEIGHTS])
+    command = [arguments.bin / "tribo_bench", "towers", *solvers, "--both", *limits, *cap, *HEIGHTS]
+    save(arguments.out, "heights_tribo.csv", command)
 
 
 def problems(arguments):
