@@ -187,8 +187,12 @@ void expect_optimal(const ContactProblem& problem, const Vector& impulse, double
       case ConstraintKind::box:
         EXPECT_GE(impulse[row], problem.lower(i) - tolerance);
         EXPECT_LE(impulse[row], problem.upper(i) + tolerance);
-        if (impulse[row] > problem.lower(i) + tolerance) EXPECT_LE(w[row], tolerance);
-        if (impulse[row] < problem.upper(i) - tolerance) EXPECT_GE(w[row], -tolerance);
+        if (impulse[row] > problem.lower(i) + tolerance) {
+          EXPECT_LE(w[row], tolerance);
+        }
+        if (impulse[row] < problem.upper(i) - tolerance) {
+          EXPECT_GE(w[row], -tolerance);
+        }
         break;
       case ConstraintKind::contact:
         EXPECT_NEAR(impulse.segment<2>(row).norm(), 0.0, tolerance);

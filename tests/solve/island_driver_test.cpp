@@ -72,17 +72,20 @@ std::vector<std::string_view> names() {
   return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, IslandsOfEverySolver, testing::ValuesIn(names()), [](const auto& info) {
-  std::string name(info.param);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, IslandsOfEverySolver, testing::ValuesIn(names()),
+                         [](const auto& parameter) {
+                           std::string name(parameter.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 // Two bilateral rows that contradict each other, far from a resting cube with a thousand times the impulse.
 TEST(IslandDriver, AnIslandWithoutSolutionIsNotHiddenByTheOthers) {
   ContactProblemBuilder builder;
   const Index heavy = builder.add_tree(1e4 * Mat3::Identity(), Vec3(0.0, 0.0, -1e4));
-  builder.add_contact(0.5, {{heavy, Mat3::Identity()}});
+  for (const double shift : {0.0, 0.1, 0.2, 0.3}) {  // enough constraints to be taken apart
+    builder.add_contact(0.5, {{heavy, Mat3::Identity()}}, Vec3(0.0, 0.0, shift));
+  }
   const Index light = builder.add_tree(1e-3 * Mat3::Identity(), Vec3(0.0, 0.0, -1e-3));
   const Matrix row = (Matrix(1, 3) << 0, 0, 1).finished();
   builder.add_bilateral(std::vector<JacobianPiece>{{light, row}}, 0.0);

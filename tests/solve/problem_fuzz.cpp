@@ -127,8 +127,8 @@ std::string complaint(const Case& made, Solver& solver, Law law) {
   Settings settings;
   settings.tolerance = kTolerance;
   settings.law = law;
-  settings.max_iterations = 2000;
-  settings.time_limit = 2.0;
+  settings.max_iterations = 500;
+  settings.time_limit = 0.3;
   Solution solution;
   const Report report = solver.solve(made.problem, settings, solution);
   if (!solution.impulse.allFinite() || !solution.velocity.allFinite()) return "the solution is not finite";

@@ -30,7 +30,9 @@ class Random {
 
   Matrix matrix(Index rows, Index columns) {
     Matrix m(rows, columns);
-    for (Index j = 0; j < columns; ++j) m.col(j) = vector(rows);
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < rows; ++i) m(i, j) = uniform();
+    }
     return m;
   }
 

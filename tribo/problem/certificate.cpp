@@ -94,8 +94,10 @@ double natural_impulse(const ContactProblem& problem) {
 }
 
 double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
-  return std::max(impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0,
-                  1e-3 * natural_impulse(problem));
+  const double natural = natural_impulse(problem);
+  const double largest = impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0;
+  // Impulses that grow without bound, because constraints contradict each other, must not buy accuracy.
+  return std::clamp(largest, 1e-3 * natural, 1e2 * natural);
 }
 
 double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
@@ -177,11 +179,45 @@ bool Certificate::is_finite() const {
          std::isfinite(complementarity.value) && std::isfinite(lee_residual);
 }
 
+namespace {
+
+// A constraint that is violated as if nothing held it although its impulse is far beyond what stops the
+// fastest of them all.
+bool runs_away(const ContactProblem& problem, Index i, const Local& local, double fastest) {
+  constexpr double kViolated = 0.1;
+  constexpr double kBeyond = 1e3;
+  if (local.lambda.cwiseAbs().maxCoeff() * problem.scale(i) <= kBeyond * fastest) return false;
+  double violation = 0.0;
+  switch (problem.kind(i)) {
+    case ConstraintKind::contact:
+      violation = -local.w[2];
+      break;
+    case ConstraintKind::unilateral:
+      violation = -local.w[0];
+      break;
+    case ConstraintKind::bilateral:
+      violation = std::abs(local.w[0]);
+      break;
+    case ConstraintKind::box:
+      if (local.lambda[0] > problem.lower(i) && local.lambda[0] < problem.upper(i)) {
+        violation = std::abs(local.w[0]);
+      }
+      break;
+  }
+  return violation > kViolated * fastest;
+}
+
+}  // namespace
+
 bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
   constexpr double kBeyond = 10.0;
   constexpr double kShare = 0.5;
-  if (impulse.size() == 0 || impulse.lpNorm<Eigen::Infinity>() <= kBeyond * natural_impulse(problem))
-    return false;
+  if (impulse.size() == 0) return false;
+  const double fastest = problem.free_velocity().lpNorm<Eigen::Infinity>();
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (runs_away(problem, i, local_values(problem, i, impulse, velocity), fastest)) return true;
+  }
+  if (impulse.lpNorm<Eigen::Infinity>() <= kBeyond * natural_impulse(problem)) return false;
   double gap = 0.0;
   double work = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {

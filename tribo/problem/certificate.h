@@ -23,7 +23,7 @@ struct Worst {
 
 struct Certificate {
   // Scaled natural map, the default error: max_i |lambda_i - P(lambda_i - hat w_i / scale_i)|_inf / reference
-  // impulse; dimensionless. Reference: max(|lambda|_inf, 1e-3 max_i |q_i|_inf / scale_i).
+  // impulse; dimensionless. Reference: |lambda|_inf, but between 1e-3 and 1e2 times max_i |q_i|_inf / scale_i.
   Worst error;
   double fclib_error = 0.0;    // ||lambda - P(lambda - hat w)||_2 / ||q||_2, Acary (131)
   double siconos_error = 0.0;  // the same divided by max(||q||, ||lambda||, ||u||)
@@ -55,7 +55,8 @@ Certificate certify(const ContactProblem& problem, const Solution& solution, Law
 // Impulses of contradictory constraints grow without bound, and an error relative to them shrinks although
 // nothing is met. True when the impulses are far beyond what stops each constraint alone and their work
 // against the constraints, sum |lambda_i . hat w_i|, which vanishes at a solution, is of the size of the
-// energies lambda . W lambda, lambda . q.
+// energies lambda . W lambda, lambda . q; or when a single constraint with such an impulse is still violated
+// by a tenth of the fastest free velocity.
 bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law);
 
 // certify() without allocation when called again at the same size, and the error alone for stopping tests.
