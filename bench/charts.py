@@ -85,7 +85,7 @@ def profile(times, title):
     """
     count = len(next(iter(times.values()), []))
     best = [min((t[i] for t in times.values()), default=math.inf) for i in range(count)]
-    usable = [i for i in range(count) if math.isfinite(best[i])]
+    usable = [i for i in range(count) if 0.0 < best[i] < math.inf]
     if not usable:
         return ""
     quotients = {s: sorted(t[i] / best[i] for i in usable if math.isfinite(t[i])) for s, t in times.items()}

@@ -28,6 +28,7 @@ struct Spread {
 };
 
 inline Spread spread_of(std::vector<double> times) {
+  std::erase_if(times, [](double ms) { return ms <= 0.0; });  // virtual machines' clocks stand still at times
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());
   return {times.front(), times[times.size() / 2], times.back(), static_cast<int>(times.size())};
