@@ -86,11 +86,14 @@ void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda
                                           Eigen::Ref<Vector> f) const {
   for (Index g = 0; g < group_count(); ++g) {
     const Index r = rows(g);
+    const double* l = lambda.data() + row_start_[g];
+    if (l[0] == 0.0 && (r == 1 || (l[1] == 0.0 && l[2] == 0.0))) continue;  // open contacts are many
     for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
       if (r == 3 && cols_[p] == 6) {
-        f.segment<6>(dof_[p]).noalias() +=
-            Eigen::Map<const Eigen::Matrix<double, 3, 6>>(piece_data(p)).transpose() *
-            lambda.segment<3>(row_start_[g]);
+        // Columns of three do not fill a register; read across them the products do.
+        const double* j = piece_data(p);
+        double* target = f.data() + dof_[p];
+        for (int c = 0; c < 6; ++c) target[c] += j[3 * c] * l[0] + j[3 * c + 1] * l[1] + j[3 * c + 2] * l[2];
       } else {
         f.segment(dof_[p], cols_[p]).noalias() += piece(g, p).transpose() * lambda.segment(row_start_[g], r);
       }

@@ -46,7 +46,9 @@ class DofsSystem final : public NewtonSystem {
   bool direction(std::span<const Mat3> derivative) override {
     if (!kernel_.factorize(problem_->mass(), problem_->jacobian(), derivative)) return false;
     residual_ = -residual_;
-    kernel_.solve(residual_, direction_, 1);
+    // Newton corrects itself; refinement is for matrices whose elimination lost digits.
+    constexpr double kWorryingGrowth = 1e3;
+    kernel_.solve(residual_, direction_, kernel_.lu().growth() > kWorryingGrowth ? 2 : 0);
     if (!direction_.allFinite()) return false;
     problem_->jacobian().multiply(direction_, velocity_direction_);
     return true;
@@ -117,7 +119,8 @@ class RowsSystem final : public NewtonSystem {
       }
     }
     if (!kernel_.factorize(*w_, left_, diagonal_)) return false;
-    kernel_.solve(rhs_, impulse_direction_, 1);
+    constexpr double kWorryingGrowth = 1e3;
+    kernel_.solve(rhs_, impulse_direction_, kernel_.lu().growth() > kWorryingGrowth ? 2 : 0);
     w_->multiply(impulse_direction_, direction_);
     direction_ -= residual_;
     return direction_.allFinite();
