@@ -58,6 +58,7 @@ constexpr Index kLanczosSteps = 20;
 class Admm final : public Solver {
  public:
   std::string_view name() const override { return "admm"; }
+  bool leaves_tiny_islands() const override { return true; }
   std::vector<Option> options() override;
 
  protected:

@@ -19,6 +19,7 @@ constexpr double kRounding = 2e-15;  // residual that counts as zero, relative t
 class AlNewton final : public Solver {
  public:
   std::string_view name() const override { return "alnewton"; }
+  bool leaves_tiny_islands() const override { return true; }
   std::vector<Option> options() override;
 
  protected:

@@ -38,6 +38,7 @@ constexpr double kHeadway = 0.7;
 class Ipm final : public Solver {
  public:
   std::string_view name() const override { return "ipm"; }
+  bool leaves_tiny_islands() const override { return true; }
   std::vector<Option> options() override;
 
  protected:

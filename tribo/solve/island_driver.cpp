@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cmath>
 
+#include "tribo/solve/auto.h"
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/small_delassus.h"
 
 namespace tribo {
 namespace {
@@ -55,8 +57,7 @@ void add_stage(std::vector<Stage>& stages, const Stage& stage) {
 }  // namespace
 
 bool IslandDriver::splits(const ContactProblem& problem) {
-  constexpr Index kFew = 5;  // constraints that are quicker solved together than taken apart
-  if (problem.constraint_count() <= kFew) return false;
+  if (SmallDelassus::fits(problem)) return false;  // quicker solved together than taken apart
   islands_.find(problem);
   if (islands_.count() < 2) return false;
   std::size_t largest = 0;
@@ -68,9 +69,13 @@ void IslandDriver::prepare(const Solver& prototype, Index version, const Setting
   const Index count = islands_.count();
   while (static_cast<Index>(slots_.size()) < count) slots_.push_back(std::make_unique<Slot>());
   for (Index k = 0; k < count; ++k) {
-    if (slots_[k]->version == version) continue;
-    slots_[k]->solver = clone_solver(prototype);
-    slots_[k]->version = version;
+    Slot& slot = *slots_[k];
+    const bool tiny = prototype.leaves_tiny_islands() &&
+                      static_cast<Index>(islands_.constraints(k).size()) <= SmallDelassus::kConstraints;
+    if (slot.version == version && slot.tiny == tiny) continue;
+    slot.solver = tiny ? make_auto() : clone_solver(prototype);
+    slot.version = version;
+    slot.tiny = tiny;
   }
   order_.resize(count);
   for (Index k = 0; k < count; ++k) order_[k] = k;

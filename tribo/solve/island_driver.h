@@ -2,6 +2,7 @@
 //
 // Every island stops on its own: its tolerance is chosen so that islands which meet it make a whole that meets
 // the caller's (the scaled error is a maximum; the two-norm of the siconos measure needs a factor sqrt(3)).
+// Tiny islands of solvers with a factorisation to set up go to the direct path of `auto` instead.
 // Islands run on Settings::threads threads; each is solved by its own object from its own start, so the result
 // has the same bits for any number of threads. Buffers are kept: the same structure again allocates nothing.
 #pragma once
@@ -31,6 +32,7 @@ class IslandDriver {
     ContactProblem problem;
     std::unique_ptr<Solver> solver;
     Index version = -1;
+    bool tiny = false;
     Vector start;
     Solution solution;
     Report report;

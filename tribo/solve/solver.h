@@ -101,6 +101,9 @@ class Solver {
   virtual std::vector<Option> options() { return {}; }
   // Whether the solver can solve this law at all; solve() refuses the other one.
   virtual bool supports(Law) const { return true; }
+  // Whether tiny islands of a larger problem may take the direct path of `auto`: solvers whose factorisation
+  // has to be set up say yes. Baselines and ablations stay themselves everywhere.
+  virtual bool leaves_tiny_islands() const { return false; }
   // Sets one option by name ("omega", "1.2"); InvalidInput lists the names or the allowed values.
   void set_option(std::string_view option_name, std::string_view value);
 
