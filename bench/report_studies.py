@@ -138,7 +138,7 @@ def scale_section(out):
     rows = read_csv(out / "scale.csv")
     if not rows:
         return ""
-    label = lambda r: f"{r['solver']}, {r['threads']} thread{'s' if r['threads'] != '1' else ''}"  # noqa: E731
+    label = lambda r: f"{r['solver']} ×{r['threads']}"  # noqa: E731
     for r in rows:
         r["wall_ns_per_contact"] = f"{1e3 * float(r['iteration_wall_us']) / float(r['contacts']):.1f}"
     time = charts.curves(series_of(rows, "contacts", "wall_ns_per_contact", label),
@@ -149,7 +149,7 @@ def scale_section(out):
                "setup_cpu_ms": "set-up CPU ms", "iteration_wall_us": "iteration wall µs", "iteration_cpu_us": "CPU µs",
                "wall_ns_per_contact": "wall ns per contact", "iteration_cpu_ns_per_contact": "CPU ns per contact",
                "bytes_per_contact": "bytes per contact", "error": "scaled error after 50"}  # fmt: skip
-    note = "Growing sphere piles: flat curves are cost and memory proportional to the contacts."
+    note = "Growing sphere piles; ×1, ×2: threads. Flat curves are cost and memory proportional to the contacts."
     body = f'<div class="charts">{figure(out, "scale_time", time)}{figure(out, "scale_memory", memory)}</div>'
     return section("Scale", note, body + plain_table(rows, columns))
 
