@@ -41,6 +41,19 @@ TEST(Islands, NumbersThemByTheirFirstConstraint) {
   EXPECT_TRUE(islands.trees(3).empty());
 }
 
+TEST(Islands, PutsSmallOnesTogether) {
+  const ContactProblem problem = scattered();
+  Islands islands;
+  islands.find(problem, 1);
+  ASSERT_EQ(islands.count(), 3);
+  const auto list = [](std::span<const Index> s) { return std::vector<Index>(s.begin(), s.end()); };
+  EXPECT_EQ(list(islands.constraints(0)), (std::vector<Index>{0, 2}));
+  EXPECT_EQ(list(islands.constraints(1)), (std::vector<Index>{1, 4}));
+  EXPECT_EQ(list(islands.constraints(2)), (std::vector<Index>{3, 5}));
+  islands.find(problem, 2);
+  EXPECT_EQ(islands.count(), 1);
+}
+
 // W and q of the parts, put together, are W and q of the whole.
 void expect_same_physics(const ContactProblem& problem) {
   Islands islands;

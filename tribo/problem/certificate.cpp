@@ -82,13 +82,15 @@ double scaled_error(const ContactProblem& problem, Index i, const Local& local, 
       .maxCoeff<Eigen::PropagateNaN>();
 }
 
-// The largest impulse that stops one constraint alone.
+// The largest impulse that stops one constraint alone, or that a box demands.
 double natural_impulse(const ContactProblem& problem) {
   double natural = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const double q =
         problem.free_velocity().segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
     natural = std::max(natural, q / problem.scale(i));
+    // A box away from zero is an impulse that acts whatever the velocities.
+    natural = std::max({natural, problem.lower(i), -problem.upper(i)});
   }
   return natural;
 }
@@ -97,7 +99,7 @@ double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
   const double natural = natural_impulse(problem);
   const double largest = impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0;
   // Impulses that grow without bound, because constraints contradict each other, must not buy accuracy.
-  return std::clamp(largest, 1e-3 * natural, 1e2 * natural);
+  return natural > 0.0 ? std::clamp(largest, 1e-3 * natural, 1e2 * natural) : largest;
 }
 
 double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
@@ -184,9 +186,9 @@ namespace {
 // A constraint that is violated as if nothing held it although its impulse is far beyond what stops the
 // fastest of them all.
 bool runs_away(const ContactProblem& problem, Index i, const Local& local, double fastest) {
-  constexpr double kViolated = 0.1;
-  constexpr double kBeyond = 1e3;
-  if (local.lambda.cwiseAbs().maxCoeff() * problem.scale(i) <= kBeyond * fastest) return false;
+  const double beyond = local.lambda.cwiseAbs().maxCoeff() * problem.scale(i) / fastest;
+  if (!(beyond > 1e3)) return false;
+  const double allowed = beyond > 1e5 ? 0.01 : 0.1;  // of the fastest free velocity
   double violation = 0.0;
   switch (problem.kind(i)) {
     case ConstraintKind::contact:
@@ -204,7 +206,7 @@ bool runs_away(const ContactProblem& problem, Index i, const Local& local, doubl
       }
       break;
   }
-  return violation > kViolated * fastest;
+  return violation > allowed * fastest;
 }
 
 }  // namespace

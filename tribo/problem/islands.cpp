@@ -19,7 +19,21 @@ void Islands::unite(Index a, Index b) {
   parent_[std::max(a, b)] = std::min(a, b);
 }
 
-void Islands::find(const ContactProblem& problem) {
+void Islands::unite_small(Index first_constraint, Index constraints, Index together) {
+  local_constraint_.assign(parent_.size(), 0);  // constraints of a root, for now
+  for (Index i = 0; i < constraints; ++i) ++local_constraint_[root(first_constraint + i)];
+  Index small = -1;
+  for (Index i = 0; i < constraints; ++i) {
+    const Index at = root(first_constraint + i);
+    if (local_constraint_[at] == 0 || local_constraint_[at] > together) continue;
+    local_constraint_[at] = 0;  // seen
+    if (small >= 0) unite(small, at);
+    small = root(at);
+    local_constraint_[small] = 0;
+  }
+}
+
+void Islands::find(const ContactProblem& problem, Index together) {
   const Index trees = problem.tree_count();
   const Index constraints = problem.constraint_count();
   const BlockJacobian& jacobian = problem.jacobian();
@@ -36,6 +50,8 @@ void Islands::find(const ContactProblem& problem) {
       for (Index k = w.row_begin(i); k < w.row_end(i); ++k) unite(trees + i, trees + w.column(k));
     }
   }
+
+  if (together > 0) unite_small(trees, constraints, together);
 
   // Islands in the order of their first constraint; sizes first, then a stable counting sort.
   island_of_tree_.assign(trees, -1);

@@ -22,8 +22,9 @@ namespace tribo {
 
 class Islands {
  public:
+  // Components of at most `together` constraints are put together into one island.
   // Grow-only: finding again in a problem that is not larger allocates nothing.
-  void find(const ContactProblem& problem);
+  void find(const ContactProblem& problem, Index together = 0);
 
   Index count() const { return static_cast<Index>(constraint_start_.size()) - 1; }
   std::span<const Index> constraints(Index island) const {
@@ -44,6 +45,7 @@ class Islands {
  private:
   Index root(Index node);
   void unite(Index a, Index b);
+  void unite_small(Index first_constraint, Index constraints, Index together);
   void copy_constraints(const ContactProblem& problem, Index island, ContactProblem& part) const;
   void copy_trees(const ContactProblem& problem, Index island, ContactProblem& part) const;
   void copy_delassus(const ContactProblem& problem, Index island, ContactProblem& part) const;

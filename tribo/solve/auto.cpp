@@ -29,6 +29,7 @@ constexpr double kSlidingShare = 0.1;
 class Auto final : public Solver {
  public:
   std::string_view name() const override { return "auto"; }
+  bool leaves_tiny_islands() const override { return true; }
   std::vector<Option> options() override;
 
  protected:
@@ -85,7 +86,7 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   Index admm_iterations = admm_iterations_;
   if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
     // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.
-    if (run(admm_, make_admm, std::min(kShortAdmm, admm_iterations), problem, monitor))
+    if (run(admm_, make_admm, std::min(kShortAdmm, admm_iterations), problem, monitor, false))
       return Status::converged;
     if (prefers_interior_point(problem, monitor.best()) && run_point(problem, monitor)) {
       return Status::converged;
@@ -93,7 +94,7 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   }
   for (Index round = 0; round < kRounds; ++round) {
     const double before = monitor.best_error();
-    if (run(admm_, make_admm, admm_iterations, problem, monitor)) return Status::converged;
+    if (run(admm_, make_admm, admm_iterations, problem, monitor, round > 0)) return Status::converged;
     admm_iterations = first_order_only ? admm_iterations * 20 : std::max<Index>(500, 2 * admm_iterations);
     if (round == 0 && run_sweeps_instead(problem, monitor)) return Status::converged;
     if (first_order_only) continue;
@@ -139,13 +140,13 @@ bool Auto::run_sweeps_instead(const ContactProblem& problem, Monitor& monitor) {
                     monitor);
 }
 
-// One stage from the best iterate so far, or from nothing; true when the monitor said to end.
+// One stage from the best iterate so far, or from the caller's start; true when the monitor said to end.
 bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
                const ContactProblem& problem, Monitor& monitor, bool from_best) {
   if (iterations == 0) return false;
   if (!solver) solver = make();
   const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_,
-                                      from_best ? &monitor.best() : nullptr);
+                                      from_best ? &monitor.best() : &monitor.start());
   factor_flops_ = std::max(factor_flops_, report.factor_flops);
   return monitor.take_over(solver->name(), report, solution_);
 }

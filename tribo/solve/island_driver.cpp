@@ -56,9 +56,8 @@ void add_stage(std::vector<Stage>& stages, const Stage& stage) {
 
 }  // namespace
 
-bool IslandDriver::splits(const ContactProblem& problem) {
-  if (SmallDelassus::fits(problem)) return false;  // quicker solved together than taken apart
-  islands_.find(problem);
+bool IslandDriver::splits(const ContactProblem& problem, const Solver& prototype) {
+  islands_.find(problem, prototype.leaves_tiny_islands() ? 0 : SmallDelassus::kConstraints);
   if (islands_.count() < 2) return false;
   std::size_t largest = 0;
   for (Index k = 0; k < islands_.count(); ++k) largest = std::max(largest, islands_.constraints(k).size());
@@ -73,7 +72,7 @@ void IslandDriver::prepare(const Solver& prototype, Index version, const Setting
     const bool tiny = prototype.leaves_tiny_islands() &&
                       static_cast<Index>(islands_.constraints(k).size()) <= SmallDelassus::kConstraints;
     if (slot.version == version && slot.tiny == tiny) continue;
-    slot.solver = tiny ? make_auto() : clone_solver(prototype);
+    slot.solver = tiny ? make_auto() : version == 0 ? make_solver(prototype.name()) : clone_solver(prototype);
     slot.version = version;
     slot.tiny = tiny;
   }

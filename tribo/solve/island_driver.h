@@ -2,7 +2,8 @@
 //
 // Every island stops on its own: its tolerance is chosen so that islands which meet it make a whole that meets
 // the caller's (the scaled error is a maximum; the two-norm of the siconos measure needs a factor sqrt(3)).
-// Tiny islands of solvers with a factorisation to set up go to the direct path of `auto` instead.
+// Tiny islands of solvers with a factorisation to set up go to the direct path of `auto` instead; under other
+// solvers they are solved together, since a copy for each would cost more than it gains.
 // Islands run on Settings::threads threads; each is solved by its own object from its own start, so the result
 // has the same bits for any number of threads. Buffers are kept: the same structure again allocates nothing.
 #pragma once
@@ -20,7 +21,7 @@ namespace tribo {
 class IslandDriver {
  public:
   // True if the problem falls into islands worth separating: several, none of them nearly everything.
-  bool splits(const ContactProblem& problem);
+  bool splits(const ContactProblem& problem, const Solver& prototype);
 
   // After splits(). Fills solution.impulse and the report's counts, history and stages; returns the worst
   // status of the islands. `version` changes when the options of `prototype` do.

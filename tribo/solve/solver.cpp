@@ -9,6 +9,7 @@
 #include "tribo/problem/errors.h"
 #include "tribo/solve/island_driver.h"
 #include "tribo/solve/monitor.h"
+#include "tribo/solve/small_delassus.h"
 
 namespace tribo {
 namespace {
@@ -126,8 +127,9 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   project_impulse(problem, start_);
 
   Status status;
-  if (settings.islands && !driver_) driver_ = std::make_unique<IslandDriver>();
-  if (settings.islands && driver_->splits(problem)) {
+  const bool divisible = settings.islands && !SmallDelassus::fits(problem);  // few are solved together
+  if (divisible && !driver_) driver_ = std::make_unique<IslandDriver>();
+  if (divisible && driver_->splits(problem, *this)) {
     status = driver_->solve(*this, option_version_, problem, settings, start_, best_, report);
   } else {
     status = solve_whole(problem, settings, report);
