@@ -88,7 +88,8 @@ double natural_impulse(const ContactProblem& problem) {
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const double q =
         problem.free_velocity().segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
-    natural = std::max(natural, q / problem.scale(i));
+    // A constraint that moves nothing tells nothing about the others.
+    if (!problem.delassus_diagonal(i).isZero(0.0)) natural = std::max(natural, q / problem.scale(i));
     // A box away from zero is an impulse that acts whatever the velocities.
     natural = std::max({natural, problem.lower(i), -problem.upper(i)});
   }
