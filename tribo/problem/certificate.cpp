@@ -85,15 +85,16 @@ double scaled_error(const ContactProblem& problem, Index i, const Local& local, 
 // The largest impulse that stops one constraint alone, or that a box demands.
 double natural_impulse(const ContactProblem& problem) {
   double natural = 0.0;
+  double idle = 0.0;  // a constraint that moves nothing tells nothing about the others
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const double q =
         problem.free_velocity().segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
-    // A constraint that moves nothing tells nothing about the others.
-    if (!problem.delassus_diagonal(i).isZero(0.0)) natural = std::max(natural, q / problem.scale(i));
+    double& kind = problem.delassus_diagonal(i).isZero(0.0) ? idle : natural;
+    kind = std::max(kind, q / problem.scale(i));
     // A box away from zero is an impulse that acts whatever the velocities.
     natural = std::max({natural, problem.lower(i), -problem.upper(i)});
   }
-  return natural;
+  return natural > 0.0 ? natural : idle;
 }
 
 double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
