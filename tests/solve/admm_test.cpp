@@ -10,51 +10,19 @@
 #include "tests/support/dense_twin.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tests/support/solver_checks.h"
 #include "tribo/problem/generators.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
 namespace {
 
-Settings to(double tolerance, Law law = Law::exact) {
-  Settings settings;
-  settings.tolerance = tolerance;
-  settings.law = law;
-  settings.max_iterations = 20000;
-  return settings;
-}
+using test::to;
+using test::tower;
 
-ContactProblem tower(Index cubes, double mass_ratio, bool slide) {
-  GeneratorSettings settings;
-  settings.bodies = cubes;
-  settings.mass_ratio = mass_ratio;
-  settings.slide = slide;
-  return generate("tower", settings);
-}
+TEST(Admm, PointOnSlope) { test::expect_points_on_slopes(*make_admm()); }
 
-TEST(Admm, PointOnSlope) {
-  const double mu = 0.5;
-  Solution solution;
-  for (const double angle : {0.1, 0.4, 0.46, 0.47, 0.8, 1.2}) {
-    const ContactProblem problem = test::point_on_slope(angle, mu);
-    ASSERT_EQ(make_admm()->solve(problem, to(1e-11), solution).status, Status::converged) << angle;
-    const double normal = std::cos(angle);
-    const double friction = std::min(mu * normal, std::sin(angle));
-    EXPECT_NEAR(solution.impulse[2], normal, 1e-10);
-    EXPECT_NEAR(solution.impulse[0], -friction, 1e-10);
-    EXPECT_NEAR(solution.velocity[0], (std::sin(angle) - friction) / 2.0, 1e-10);
-  }
-}
-
-TEST(Admm, CubeOnSlope) {
-  Solution solution;
-  for (const double angle : {0.2, 0.9}) {
-    const double mu = 0.6, mass = 3.0;
-    ASSERT_EQ(make_admm()->solve(test::cube_on_slope(angle, mu, mass), to(1e-10), solution).status,
-              Status::converged);
-    test::expect_slope_impulses(solution.impulse, angle, mu, mass);
-  }
-}
+TEST(Admm, CubeOnSlope) { test::expect_cubes_on_slopes(*make_admm()); }
 
 // The ground carries the whole tower: its impulses add up to the weight times the time step.
 TEST(Admm, TowersAtRest) {
@@ -91,20 +59,7 @@ TEST(Admm, SlidingTowersWithMassRatio) {
   }
 }
 
-TEST(Admm, AllKindsAgreeWithADenseReferenceAndNsgs) {
-  for (const unsigned seed : {31u, 32u, 33u}) {
-    const ContactProblem problem = test::all_kinds(seed, 1.0);
-    for (const Law law : {Law::exact, Law::convex}) {
-      Solution by_admm, by_nsgs;
-      ASSERT_EQ(make_admm()->solve(problem, to(1e-11, law), by_admm).status, Status::converged);
-      ASSERT_EQ(make_solver("nsgs")->solve(problem, to(1e-11, law), by_nsgs).status, Status::converged);
-      const Vector expected = test::dense_reference(problem, law);
-      const double size = expected.lpNorm<Eigen::Infinity>();
-      EXPECT_LT((by_admm.impulse - expected).lpNorm<Eigen::Infinity>(), 1e-8 * size);
-      EXPECT_LT((by_admm.velocity - by_nsgs.velocity).lpNorm<Eigen::Infinity>(), 1e-8);
-    }
-  }
-}
+TEST(Admm, AllKindsAgreeWithADenseReferenceAndNsgs) { test::expect_all_kinds(*make_admm(), "nsgs"); }
 
 class AdmmVariants : public testing::TestWithParam<std::string> {};
 

@@ -9,6 +9,7 @@
 #include "tests/support/finite_difference.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tests/support/solver_checks.h"
 #include "tribo/problem/generators.h"
 #include "tribo/solve/catalogue.h"
 #include "tribo/solve/surrogate_newton.h"
@@ -16,13 +17,7 @@
 namespace tribo {
 namespace {
 
-Settings to(double tolerance, Law law = Law::exact) {
-  Settings settings;
-  settings.tolerance = tolerance;
-  settings.law = law;
-  settings.max_iterations = 200;
-  return settings;
-}
+using test::to;
 
 class AlAblations : public testing::TestWithParam<const char*> {};
 

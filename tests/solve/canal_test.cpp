@@ -7,19 +7,14 @@
 
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tests/support/solver_checks.h"
 #include "tribo/problem/generators.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
 namespace {
 
-Settings to(double tolerance, Law law = Law::exact) {
-  Settings settings;
-  settings.tolerance = tolerance;
-  settings.law = law;
-  settings.max_iterations = 1000;
-  return settings;
-}
+using test::to;
 
 ContactProblem scene(const char* kind, std::uint64_t seed, bool slide, double mass_ratio = 1.0,
                      double compliance = 0.0) {
@@ -32,21 +27,7 @@ ContactProblem scene(const char* kind, std::uint64_t seed, bool slide, double ma
   return generate(kind, settings);
 }
 
-TEST(Canal, PointOnSlope) {
-  const double mu = 0.5;
-  for (const char* spec : {"canal", "canal:corrector=off", "canal:variant=printed"}) {
-    for (const double angle : {0.1, 0.4, 0.46, 0.47, 0.8, 1.2}) {
-      Solution solution;
-      const ContactProblem problem = test::point_on_slope(angle, mu);
-      ASSERT_EQ(make_solver(spec)->solve(problem, to(1e-10), solution).status, Status::converged)
-          << spec << " " << angle;
-      const double normal = std::cos(angle), friction = std::min(mu * normal, std::sin(angle));
-      EXPECT_NEAR(solution.impulse[2], normal, 1e-9);
-      EXPECT_NEAR(solution.impulse[0], -friction, 1e-9);
-      EXPECT_NEAR(solution.velocity[0], (std::sin(angle) - friction) / 2.0, 1e-9);
-    }
-  }
-}
+TEST(Canal, PointOnSlope) { test::expect_points_on_slopes(*make_canal()); }
 
 TEST(Canal, PrintedVariantOnEasyProblems) {
   for (const ContactProblem& problem :
@@ -94,20 +75,7 @@ TEST(Canal, CascadeAloneReachesTheSameVelocities) {
   }
 }
 
-TEST(Canal, AllKindsAgreeWithADenseReferenceAndAdmm) {
-  for (const unsigned seed : {31u, 32u, 33u}) {
-    const ContactProblem problem = test::all_kinds(seed, 1.0);
-    for (const Law law : {Law::exact, Law::convex}) {
-      Solution solution, by_admm;
-      ASSERT_EQ(make_canal()->solve(problem, to(1e-11, law), solution).status, Status::converged);
-      ASSERT_EQ(make_solver("admm")->solve(problem, to(1e-11, law), by_admm).status, Status::converged);
-      const Vector expected = test::dense_reference(problem, law);
-      const double size = expected.lpNorm<Eigen::Infinity>();
-      EXPECT_LT((solution.impulse - expected).lpNorm<Eigen::Infinity>(), 1e-8 * size);
-      EXPECT_LT((solution.velocity - by_admm.velocity).lpNorm<Eigen::Infinity>(), 1e-8);
-    }
-  }
-}
+TEST(Canal, AllKindsAgreeWithADenseReferenceAndAdmm) { test::expect_all_kinds(*make_canal(), "admm"); }
 
 // Infinite bounds, frictionless contacts, unequal tangential compliance, rigid and soft rows together.
 TEST(Canal, MixedProblems) {

@@ -11,53 +11,21 @@
 #include "tests/support/dense_twin.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tests/support/solver_checks.h"
 #include "tribo/problem/generators.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
 namespace {
 
+using test::to;
+using test::tower;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Settings to(double tolerance, Law law = Law::exact) {
-  Settings settings;
-  settings.tolerance = tolerance;
-  settings.law = law;
-  settings.max_iterations = 2000;
-  return settings;
-}
+TEST(Ipm, PointOnSlope) { test::expect_points_on_slopes(*make_ipm()); }
 
-ContactProblem tower(Index cubes, double mass_ratio, bool slide) {
-  GeneratorSettings settings;
-  settings.bodies = cubes;
-  settings.mass_ratio = mass_ratio;
-  settings.slide = slide;
-  return generate("tower", settings);
-}
-
-TEST(Ipm, PointOnSlope) {
-  const double mu = 0.5;
-  Solution solution;
-  for (const double angle : {0.1, 0.4, 0.46, 0.47, 0.8, 1.2}) {
-    const ContactProblem problem = test::point_on_slope(angle, mu);
-    ASSERT_EQ(make_ipm()->solve(problem, to(1e-11), solution).status, Status::converged) << angle;
-    const double normal = std::cos(angle);
-    const double friction = std::min(mu * normal, std::sin(angle));
-    EXPECT_NEAR(solution.impulse[2], normal, 1e-10);
-    EXPECT_NEAR(solution.impulse[0], -friction, 1e-10);
-    EXPECT_NEAR(solution.velocity[0], (std::sin(angle) - friction) / 2.0, 1e-10);
-  }
-}
-
-TEST(Ipm, CubeOnSlope) {
-  Solution solution;
-  for (const double angle : {0.2, 0.9}) {
-    const double mu = 0.6, mass = 3.0;
-    ASSERT_EQ(make_ipm()->solve(test::cube_on_slope(angle, mu, mass), to(1e-10), solution).status,
-              Status::converged);
-    test::expect_slope_impulses(solution.impulse, angle, mu, mass);
-  }
-}
+TEST(Ipm, CubeOnSlope) { test::expect_cubes_on_slopes(*make_ipm()); }
 
 // Mass ratio 1e4 and sliding: few iterations whatever the height, in both measures.
 TEST(Ipm, Towers) {

@@ -16,7 +16,7 @@ void DualKernel::prepare(const Operator& op, Route route) {
     return;
   }
   w_ = op.explicit_w != nullptr ? op.explicit_w : &assembler_.assemble(op.mass_factor, op.jacobian);
-  if (!rows_structure_is(*w_)) analyze_rows(*w_);
+  if (!rows_.is_analyzed() || !pattern_.matches(*w_)) analyze_rows(*w_);
 }
 
 bool DualKernel::factorize(const Operator& op, const Vector& d) {
@@ -48,38 +48,9 @@ void DualKernel::solve(const Operator& op, const Vector& r, Vector& x) {
   op.jacobian.subtract_weighted_product(dofs_, inverse_d_, x);
 }
 
-bool DualKernel::rows_structure_is(const BlockMatrix& w) const {
-  if (!rows_.is_analyzed() || static_cast<Index>(row_sizes_.size()) != w.group_count() ||
-      static_cast<Index>(columns_.size()) != w.block_count()) {
-    return false;
-  }
-  for (Index g = 0; g < w.group_count(); ++g) {
-    if (row_sizes_[g] != w.rows(g) || row_end_[g] != w.row_end(g)) return false;
-  }
-  for (Index k = 0; k < w.block_count(); ++k) {
-    if (columns_[k] != w.column(k)) return false;
-  }
-  return true;
-}
-
 void DualKernel::analyze_rows(const BlockMatrix& w) {
-  row_sizes_.resize(w.group_count());
-  row_end_.resize(w.group_count());
-  for (Index g = 0; g < w.group_count(); ++g) {
-    row_sizes_[g] = w.rows(g);
-    row_end_[g] = w.row_end(g);
-  }
-  columns_.resize(w.block_count());
-  std::vector<std::pair<Index, Index>> pattern;
-  for (Index g = 0; g < w.group_count(); ++g) {
-    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
-      columns_[k] = w.column(k);
-      if (w.column(k) != g) pattern.push_back(std::minmax(g, w.column(k)));
-    }
-  }
-  std::sort(pattern.begin(), pattern.end());
-  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
-  rows_.analyze(row_sizes_, pattern);
+  const BlockEdges edges = pattern_.remember(w);
+  rows_.analyze(pattern_.sizes(), edges);
   slots_.clear();
   for (Index g = 0; g < w.group_count(); ++g) {
     for (Index k = w.row_begin(g); k < w.row_end(g); ++k) slots_.push_back(rows_.find(g, w.column(k)));

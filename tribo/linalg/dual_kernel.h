@@ -53,7 +53,6 @@ class DualKernel {
   void solve(const Operator& op, const Vector& r, Vector& x);
 
  private:
-  bool rows_structure_is(const BlockMatrix& w) const;
   void analyze_rows(const BlockMatrix& w);
   template <class AddDiagonal>
   bool factorize_rows(const BlockMatrix& w, const AddDiagonal& add_diagonal);
@@ -61,11 +60,11 @@ class DualKernel {
   Route route_ = Route::automatic;
   PrimalKernel primal_;
   BlockCholesky rows_;
-  DelassusAssembler assembler_;                       // through_rows without an explicit W
-  const BlockMatrix* w_ = nullptr;                    // through_rows: the W in use
-  std::vector<Index> row_sizes_, row_end_, columns_;  // structure that rows_ was prepared for
-  std::vector<BlockCholesky::Slot> slots_;            // [blocks of W]
-  Vector inverse_d_;                                  // D^-1 of the present factor
+  DelassusAssembler assembler_;             // through_rows without an explicit W
+  const BlockMatrix* w_ = nullptr;          // through_rows: the W in use
+  RowPattern pattern_;                      // that rows_ was prepared for
+  std::vector<BlockCholesky::Slot> slots_;  // [blocks of W]
+  Vector inverse_d_;                        // D^-1 of the present factor
   Vector dofs_;
 };
 

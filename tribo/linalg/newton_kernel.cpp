@@ -1,7 +1,7 @@
 #include "tribo/linalg/newton_kernel.h"
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tribo {
 namespace {
@@ -35,51 +35,10 @@ double refine(const BlockLu& lu, const Vector& rhs, Vector& x, Index refinements
 
 }  // namespace
 
-bool PrimalLu::same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const {
-  if (!lu_.is_analyzed() || static_cast<Index>(tree_sizes_.size()) != mass.block_count() ||
-      static_cast<Index>(piece_end_.size()) != jacobian.group_count() ||
-      static_cast<Index>(piece_tree_.size()) != jacobian.piece_count()) {
-    return false;
-  }
-  for (Index t = 0; t < mass.block_count(); ++t) {
-    if (tree_sizes_[t] != mass.block_size(t)) return false;
-  }
-  for (Index g = 0; g < jacobian.group_count(); ++g) {
-    if (piece_end_[g] != jacobian.piece_end(g) || group_rows_[g] != jacobian.rows(g)) return false;
-  }
-  for (Index p = 0; p < jacobian.piece_count(); ++p) {
-    if (piece_tree_[p] != jacobian.piece_tree(p)) return false;
-  }
-  return true;
-}
-
-void PrimalLu::remember_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) {
-  tree_sizes_.resize(mass.block_count());
-  for (Index t = 0; t < mass.block_count(); ++t) tree_sizes_[t] = mass.block_size(t);
-  group_rows_.resize(jacobian.group_count());
-  piece_end_.resize(jacobian.group_count());
-  for (Index g = 0; g < jacobian.group_count(); ++g) {
-    group_rows_[g] = jacobian.rows(g);
-    piece_end_[g] = jacobian.piece_end(g);
-  }
-  piece_tree_.resize(jacobian.piece_count());
-  for (Index p = 0; p < jacobian.piece_count(); ++p) piece_tree_[p] = jacobian.piece_tree(p);
-}
-
 bool PrimalLu::analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian) {
-  if (same_structure(mass, jacobian)) return false;
-  remember_structure(mass, jacobian);
-  std::vector<std::pair<Index, Index>> pattern;
-  for (Index g = 0; g < jacobian.group_count(); ++g) {
-    for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
-      for (Index q = jacobian.piece_begin(g); q < p; ++q) {
-        pattern.push_back(std::minmax(jacobian.piece_tree(p), jacobian.piece_tree(q)));
-      }
-    }
-  }
-  std::sort(pattern.begin(), pattern.end());
-  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
-  lu_.analyze(tree_sizes_, pattern);
+  if (lu_.is_analyzed() && pattern_.matches(mass, jacobian)) return false;
+  const BlockEdges edges = pattern_.remember(mass, jacobian);
+  lu_.analyze(pattern_.sizes(), edges);
 
   diagonal_.resize(mass.block_count());
   for (Index t = 0; t < mass.block_count(); ++t) diagonal_[t] = lu_.find(t, t);
@@ -172,37 +131,10 @@ void PrimalLu::solve(const Vector& rhs, Vector& x, Index refinements) {
                            [this](const Vector& in, Vector& out) { multiply(in, out); });
 }
 
-bool RowLu::same_structure(const BlockMatrix& w) const {
-  if (!lu_.is_analyzed() || static_cast<Index>(sizes_.size()) != w.group_count() ||
-      static_cast<Index>(columns_.size()) != w.block_count()) {
-    return false;
-  }
-  for (Index g = 0; g < w.group_count(); ++g) {
-    if (sizes_[g] != w.rows(g) || row_end_[g] != w.row_end(g)) return false;
-  }
-  for (Index k = 0; k < w.block_count(); ++k) {
-    if (columns_[k] != w.column(k)) return false;
-  }
-  return true;
-}
-
 bool RowLu::analyze(const BlockMatrix& w) {
-  if (same_structure(w)) return false;
-  sizes_.resize(w.group_count());
-  row_end_.resize(w.group_count());
-  columns_.resize(w.block_count());
-  std::vector<std::pair<Index, Index>> pattern;
-  for (Index g = 0; g < w.group_count(); ++g) {
-    sizes_[g] = w.rows(g);
-    row_end_[g] = w.row_end(g);
-    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
-      columns_[k] = w.column(k);
-      if (w.column(k) != g) pattern.push_back(std::minmax(g, w.column(k)));
-    }
-  }
-  std::sort(pattern.begin(), pattern.end());
-  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
-  lu_.analyze(sizes_, pattern);
+  if (lu_.is_analyzed() && pattern_.matches(w)) return false;
+  const BlockEdges edges = pattern_.remember(w);
+  lu_.analyze(pattern_.sizes(), edges);
   slots_.clear();
   for (Index g = 0; g < w.group_count(); ++g) {
     for (Index k = w.row_begin(g); k < w.row_end(g); ++k) slots_.push_back(lu_.find(g, w.column(k)));

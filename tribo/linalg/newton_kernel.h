@@ -12,10 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "tribo/linalg/block_diagonal.h"
-#include "tribo/linalg/block_jacobian.h"
 #include "tribo/linalg/block_lu.h"
-#include "tribo/linalg/block_matrix.h"
+#include "tribo/linalg/block_patterns.h"
 
 namespace tribo {
 
@@ -44,15 +42,13 @@ class PrimalLu {
     bool transposed_d;
   };
 
-  bool same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const;
-  void remember_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian);
   void add_term(const BlockJacobian& jacobian, const Term& term, const Mat3& d);
   void multiply(const Vector& x, Vector& y);
 
   BlockLu lu_;
+  TreePattern pattern_;  // prepared for
   std::vector<Term> terms_;
-  std::vector<BlockLu::Slot> diagonal_;                                  // [trees]
-  std::vector<Index> tree_sizes_, group_rows_, piece_end_, piece_tree_;  // the structure prepared for
+  std::vector<BlockLu::Slot> diagonal_;  // [trees]
   const BlockDiagonal* mass_ = nullptr;
   const BlockJacobian* jacobian_ = nullptr;
   std::span<const Mat3> d_;
@@ -74,13 +70,12 @@ class RowLu {
   const BlockLu& lu() const { return lu_; }
 
  private:
-  bool same_structure(const BlockMatrix& w) const;
   void place_block(const BlockMatrix& w, Index g, Index k, const Mat3& p);
   void multiply(const Vector& x, Vector& y);
 
   BlockLu lu_;
+  RowPattern pattern_;                // prepared for
   std::vector<BlockLu::Slot> slots_;  // [blocks of W]
-  std::vector<Index> sizes_, row_end_, columns_;
   const BlockMatrix* w_ = nullptr;
   std::span<const Mat3> p_, q_;
   Vector product_, residual_, correction_;

@@ -10,45 +10,10 @@ using Jacobian6 = Eigen::Map<const Eigen::Matrix<double, 3, 6>>;
 
 }  // namespace
 
-bool PrimalKernel::same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const {
-  if (!cholesky_.is_analyzed() || static_cast<Index>(tree_sizes_.size()) != mass.block_count() ||
-      static_cast<Index>(piece_end_.size()) != jacobian.group_count() ||
-      static_cast<Index>(piece_tree_.size()) != jacobian.piece_count()) {
-    return false;
-  }
-  for (Index t = 0; t < mass.block_count(); ++t) {
-    if (tree_sizes_[t] != mass.block_size(t)) return false;
-  }
-  for (Index g = 0; g < jacobian.group_count(); ++g) {
-    if (piece_end_[g] != jacobian.piece_end(g) || group_rows_[g] != jacobian.rows(g)) return false;
-  }
-  for (Index p = 0; p < jacobian.piece_count(); ++p) {
-    if (piece_tree_[p] != jacobian.piece_tree(p)) return false;
-  }
-  return true;
-}
-
 bool PrimalKernel::analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian) {
-  if (same_structure(mass, jacobian)) return false;
-  tree_sizes_.resize(mass.block_count());
-  for (Index t = 0; t < mass.block_count(); ++t) tree_sizes_[t] = mass.block_size(t);
-  group_rows_.resize(jacobian.group_count());
-  piece_end_.resize(jacobian.group_count());
-  piece_tree_.resize(jacobian.piece_count());
-  std::vector<std::pair<Index, Index>> pattern;
-  for (Index g = 0; g < jacobian.group_count(); ++g) {
-    group_rows_[g] = jacobian.rows(g);
-    piece_end_[g] = jacobian.piece_end(g);
-    for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
-      piece_tree_[p] = jacobian.piece_tree(p);
-      for (Index q = jacobian.piece_begin(g); q < p; ++q) {
-        pattern.push_back(std::minmax(jacobian.piece_tree(p), jacobian.piece_tree(q)));
-      }
-    }
-  }
-  std::sort(pattern.begin(), pattern.end());
-  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
-  cholesky_.analyze(tree_sizes_, pattern);
+  if (cholesky_.is_analyzed() && pattern_.matches(mass, jacobian)) return false;
+  const BlockEdges edges = pattern_.remember(mass, jacobian);
+  cholesky_.analyze(pattern_.sizes(), edges);
 
   diagonal_.resize(mass.block_count());
   for (Index t = 0; t < mass.block_count(); ++t) diagonal_[t] = cholesky_.find(t, t);

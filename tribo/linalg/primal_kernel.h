@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "tribo/linalg/block_cholesky.h"
-#include "tribo/linalg/block_diagonal.h"
-#include "tribo/linalg/block_jacobian.h"
+#include "tribo/linalg/block_patterns.h"
 
 namespace tribo {
 
@@ -45,15 +44,14 @@ class PrimalKernel {
     Index stride;
   };
 
-  bool same_structure(const BlockDiagonal& mass, const BlockJacobian& jacobian) const;
   template <class Weight>
   bool assemble_and_factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian,
                               const Weight& weighted);
 
   BlockCholesky cholesky_;
+  TreePattern pattern_;  // prepared for
   std::vector<Term> terms_;
-  std::vector<BlockCholesky::Slot> diagonal_;                            // [trees]
-  std::vector<Index> tree_sizes_, group_rows_, piece_end_, piece_tree_;  // the structure prepared for
+  std::vector<BlockCholesky::Slot> diagonal_;  // [trees]
 };
 
 }  // namespace tribo

@@ -187,10 +187,13 @@ namespace {
 
 // A constraint that is violated as if nothing held it although its impulse is far beyond what stops the
 // fastest of them all.
-bool runs_away(const ContactProblem& problem, Index i, const Local& local, double fastest) {
+bool runs_away(const ContactProblem& problem, Index i, const Local& local, double fastest, double energy) {
   const double beyond = local.lambda.cwiseAbs().maxCoeff() * problem.scale(i) / fastest;
   if (!(beyond > 1e3)) return false;
-  const double allowed = beyond > 1e5 ? 0.01 : 0.1;  // of the fastest free velocity
+  // Of the fastest free velocity: the farther beyond, the less; where the work wasted on the constraint counts
+  // among the energies, in between.
+  const bool costly = std::abs(local.lambda.dot(local.w)) > 0.01 * energy;
+  const double allowed = beyond > 1e5 ? 0.01 : costly ? std::sqrt(10.0 / beyond) : 0.1;
   double violation = 0.0;
   switch (problem.kind(i)) {
     case ConstraintKind::contact:
@@ -218,8 +221,9 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
   constexpr double kShare = 0.5;
   if (impulse.size() == 0) return false;
   const double fastest = problem.free_velocity().lpNorm<Eigen::Infinity>();
+  const double energy = std::abs(impulse.dot(problem.free_velocity()));
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (runs_away(problem, i, local_values(problem, i, impulse, velocity), fastest)) return true;
+    if (runs_away(problem, i, local_values(problem, i, impulse, velocity), fastest, energy)) return true;
   }
   if (impulse.lpNorm<Eigen::Infinity>() <= kBeyond * natural_impulse(problem)) return false;
   double gap = 0.0;

@@ -56,7 +56,7 @@ Certificate certify(const ContactProblem& problem, const Solution& solution, Law
 // nothing is met. True when the impulses are far beyond what stops each constraint alone and their work
 // against the constraints, sum |lambda_i . hat w_i|, which vanishes at a solution, is of the size of the
 // energies lambda . W lambda, lambda . q; or when a single constraint with such an impulse is still violated
-// by a tenth (a hundredth, if it is a hundred times larger still) of the fastest free velocity.
+// by a tenth of the fastest free velocity (by less, the larger its impulse and the work wasted on it).
 bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law);
 
 // certify() without allocation when called again at the same size, and the error alone for stopping tests.

@@ -96,8 +96,8 @@ class IpmCones {
     Index constraint, row;
     double mu;
     NesterovTodd scaling;
-    Vec3 centre;  // N y = N^-1 x
-    Mat3 n, n_inverse, n2;
+    Vec3 centre = Vec3::Zero();  // N y = N^-1 x
+    Mat3 n = Mat3::Zero(), n_inverse = Mat3::Zero(), n2 = Mat3::Zero();
   };
 
   void set_scaling(const ContactProblem& problem, Index i);
