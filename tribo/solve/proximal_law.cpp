@@ -73,8 +73,8 @@ void ProximalLaw::impulse_of(const ContactProblem& problem, Law law, Index i, co
   if (problem.kind(i) == ConstraintKind::contact) {
     const Vec3 y = target(row, u, multiplier);
     const double mu = problem.friction(i);
-    impulse.segment<3>(row) = law == Law::exact ? project_strict(y, mu)
-                                                : project_cone_metric(y, mu, total_[row], total_[row + 2]);
+    impulse.segment<3>(row) =
+        law == Law::exact ? project_strict(y, mu) : project_cone_metric(y, mu, total_[row], total_[row + 2]);
   } else {
     impulse[row] = clamp_scalar(problem, i, (proximal_[row] * multiplier[row] - u[row]) / total_[row]);
   }
@@ -83,8 +83,7 @@ void ProximalLaw::impulse_of(const ContactProblem& problem, Law law, Index i, co
 void ProximalLaw::impulse(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
                           Vector& impulse) const {
   assert(total_.size() == problem.row_count());
-  for (Index i = 0; i < problem.constraint_count(); ++i)
-    impulse_of(problem, law, i, u, multiplier, impulse);
+  for (Index i = 0; i < problem.constraint_count(); ++i) impulse_of(problem, law, i, u, multiplier, impulse);
 }
 
 void ProximalLaw::derivative(const ContactProblem& problem, Law law, const Vector& u,
