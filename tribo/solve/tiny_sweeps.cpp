@@ -22,7 +22,7 @@ void TinySweeps::sweep(const ContactProblem& problem, Law law) {
     }
     const Vec3 old = impulse_.segment<3>(row);
     const Vec3 velocity = velocity_.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(old);
-    const Vec3 next = law == Law::exact ? exact_[i].solve(velocity, old) : convex_[i].solve(velocity, old);
+    const Vec3 next = law == Law::exact ? exact_[i]->solve(velocity, old) : convex_[i]->solve(velocity, old);
     impulse_.segment<3>(row) = next;
     velocity_.noalias() += w_.matrix().middleCols(row, 3) * (next - old);
   }
@@ -39,18 +39,20 @@ bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor, Index swee
     Mat3 w = problem.delassus_diagonal(i);
     w.diagonal() += problem.compliance().segment<3>(problem.row(i));
     if (law == Law::exact) {
-      exact_[i] = ExactContact(w, problem.friction(i));
+      exact_[i].emplace(w, problem.friction(i));
     } else {
-      convex_[i] = ConvexContact(w, problem.friction(i));
+      convex_[i].emplace(w, problem.friction(i));
     }
   }
-  const bool alone = problem.constraint_count() == 1;
   const Index most = std::min(sweeps, monitor.settings().max_iterations);
   for (Index k = 1; k <= most; ++k) {
     sweep(problem, law);
-    // Looking costs about as much as a sweep.
-    if (!alone && k % 2 == 1 && k != most) continue;
-    if (monitor.check(k, impulse_, velocity_)) return true;
+    // Looking costs about as much as a sweep; separate contacts are done after the first.
+    if (k % 2 == 1 && k != 1 && k != most) continue;
+    // Where W is explicit, fresh velocities are cheaper than checking twice whether ours have drifted.
+    const bool done =
+        problem.has_delassus() ? monitor.check(k, impulse_) : monitor.check(k, impulse_, velocity_);
+    if (done) return true;
   }
   return false;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/one_contact.h"
@@ -21,8 +22,8 @@ class TinySweeps {
   void sweep(const ContactProblem& problem, Law law);
 
   SmallDelassus w_;
-  std::array<ExactContact, SmallDelassus::kConstraints> exact_;
-  std::array<ConvexContact, SmallDelassus::kConstraints> convex_;
+  std::array<std::optional<ExactContact>, SmallDelassus::kConstraints> exact_;  // of the law in use
+  std::array<std::optional<ConvexContact>, SmallDelassus::kConstraints> convex_;
   std::array<ScalarRow, SmallDelassus::kConstraints> scalar_;
   Vector impulse_, velocity_;
 };
