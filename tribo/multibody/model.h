@@ -1,0 +1,219 @@
+// The immutable description of a mechanism: trees of rigid bodies joined by joints, in flat arrays.
+//
+// Body 0 is the world. Every other body hangs on a parent with a smaller index; its frame sits at `position`,
+// `rotation` in the parent's frame while all its joints are at their reference. A body has any number of
+// joints: none (welded to its parent), one, or several (applied in order, each in the frame the ones before
+// left). A free joint is the only joint of a body that hangs on the world.
+//
+// Coordinates q [coordinates] and velocities v [dofs], joint after joint in the order of the bodies:
+//
+// | joint | q                                               | v                                             |
+// | free  | 3 position in the world [m], unit quaternion wxyz | 3 velocity of the frame origin in world axes, |
+// |       |                                                 | 3 angular velocity in body axes               |
+// | ball  | unit quaternion wxyz                            | 3 angular velocity in body axes [rad/s]       |
+// | hinge | angle [rad]                                     | rate                                          |
+// | slide | displacement [m]                                | rate                                          |
+//
+// A tree is a maximal set of bodies connected by joints: a child of the world (or of a body welded to it) that
+// has joints, with everything below. The dofs of a tree are consecutive; so are its bodies.
+//
+// Example: a pendulum.
+//   ModelBuilder builder;
+//   Index rod = builder.add_body({.name = "rod", .parent = 0, .inertia = RigidInertia::point(1.0, {0, 0, -0.5})});
+//   builder.add_joint({.name = "pivot", .body = rod, .kind = JointKind::hinge, .axis = Vec3::UnitY()});
+//   Model model = builder.build();
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tribo/math/pose.h"
+#include "tribo/math/types.h"
+
+namespace tribo {
+
+enum class JointKind : std::uint8_t { free, ball, hinge, slide };
+
+std::string_view to_string(JointKind kind);
+constexpr Index coordinates_of(JointKind kind) {
+  return kind == JointKind::free ? 7 : kind == JointKind::ball ? 4 : 1;
+}
+constexpr Index dofs_of(JointKind kind) { return kind == JointKind::free ? 6 : kind == JointKind::ball ? 3 : 1; }
+
+// Mass [kg], centre of mass in the body frame [m], inertia about the centre in body axes [kg m^2].
+struct RigidInertia {
+  double mass = 0.0;
+  Vec3 center = Vec3::Zero();
+  Mat3 rotational = Mat3::Zero();
+
+  static RigidInertia point(double mass, const Vec3& center) { return {mass, center, Mat3::Zero()}; }
+  // The same body seen from a frame in which this frame has the given pose.
+  RigidInertia placed(const Pose& pose) const;
+  // The two rigidly together (parallel axes).
+  RigidInertia operator+(const RigidInertia& other) const;
+};
+
+struct BodyDescription {
+  std::string name;
+  Index parent = 0;
+  Vec3 position = Vec3::Zero();  // m, in the parent's frame
+  Quat rotation = Quat::Identity();
+  RigidInertia inertia;
+};
+
+struct JointDescription {
+  std::string name;
+  Index body = 0;
+  JointKind kind = JointKind::hinge;
+  Vec3 axis = Vec3::UnitZ();     // hinge, slide: in the body frame, any length > 0
+  Vec3 anchor = Vec3::Zero();    // hinge, ball: m, in the body frame
+  double reference = 0.0;        // hinge, slide: q at which the body has its described pose
+  double armature = 0.0;         // added to the diagonal of the mass matrix, kg or kg m^2
+  double damping = 0.0;          // N s/m or N m s/rad
+  double stiffness = 0.0;        // N/m or N m/rad
+  double spring_reference = 0.0; // q at which the spring is at rest (ball: always the described pose)
+  bool limited = false;
+  double lower = 0.0, upper = 0.0;  // hinge, slide: of q; ball: total rotation angle <= upper
+  double limit_margin = 0.0;        // the limit becomes a constraint this far before it is reached
+  double dry_friction = 0.0;        // N or N m, on every dof of the joint
+};
+
+// A linear combination of scalar joint coordinates, sum coefficient_k q_k: cables over pulleys, gear trains.
+struct TendonDescription {
+  struct Term {
+    Index joint;
+    double coefficient;
+  };
+  std::string name;
+  std::vector<Term> terms;
+  double damping = 0.0, stiffness = 0.0;
+  double spring_lower = 0.0, spring_upper = 0.0;  // no spring force between them
+  bool limited = false;
+  double lower = 0.0, upper = 0.0;
+  double limit_margin = 0.0;
+  double dry_friction = 0.0;
+};
+
+// Force along a joint or a tendon: f = gain * control + bias[0] + bias[1] * length + bias[2] * velocity, clamped
+// to [force_lower, force_upper]; length = gear * coordinate. A free or ball joint takes gear[0..5] as the
+// direction in v and has length 0.
+//   motor: gain 1, bias 0.  position servo kp, kv: gain kp, bias (0, -kp, -kv).  velocity servo: gain kv, bias (0, 0, -kv).
+struct ActuatorDescription {
+  std::string name;
+  Index joint = -1, tendon = -1;  // exactly one of them
+  Vec6 gear = (Vec6() << 1, 0, 0, 0, 0, 0).finished();
+  double gain = 1.0;
+  Vec3 bias = Vec3::Zero();
+  double control_lower = -std::numeric_limits<double>::infinity();
+  double control_upper = std::numeric_limits<double>::infinity();
+  double force_lower = -std::numeric_limits<double>::infinity();  // N or N m, before the gear
+  double force_upper = std::numeric_limits<double>::infinity();
+};
+
+// A named frame on a body.
+struct SiteDescription {
+  std::string name;
+  Index body = 0;
+  Pose pose;
+};
+
+class Model {
+ public:
+  Model() = default;  // the world alone
+
+  Index body_count() const { return static_cast<Index>(body_parent_.size()); }  // with the world
+  Index joint_count() const { return static_cast<Index>(joints_.size()); }
+  Index tree_count() const { return static_cast<Index>(tree_dof_.size()) - 1; }
+  Index dof_count() const { return tree_dof_.back(); }
+  Index coordinate_count() const { return coordinate_count_; }
+
+  // Bodies.
+  const std::string& body_name(Index body) const { return body_names_[body]; }
+  Index find_body(std::string_view name) const;  // -1: none
+  Index body_parent(Index body) const { return body_parent_[body]; }
+  Index body_tree(Index body) const { return body_tree_[body]; }  // -1: fixed in the world
+  Index joint_begin(Index body) const { return body_joint_[body]; }
+  Index joint_end(Index body) const { return body_joint_[body + 1]; }
+  // The last dof that moves the body, its own or inherited; -1: fixed in the world.
+  Index body_dof(Index body) const { return body_dof_[body]; }
+  const Vec3& body_position(Index body) const { return body_position_[body]; }
+  const Quat& body_rotation(Index body) const { return body_rotation_[body]; }
+  const RigidInertia& inertia(Index body) const { return inertia_[body]; }
+  double total_mass() const;
+
+  // Joints; the descriptions with normalised axes.
+  const JointDescription& joint(Index joint) const { return joints_[joint]; }
+  Index find_joint(std::string_view name) const;  // -1: none
+  Index joint_coordinate(Index joint) const { return joint_coordinate_[joint]; }  // first entry in q
+  Index joint_dof(Index joint) const { return joint_dof_[joint]; }                // first entry in v
+
+  // Dofs. parent: the dof before on the path to the root, -1 at a root (global numbering).
+  Index dof_parent(Index dof) const { return dof_parent_[dof]; }
+  Index dof_joint(Index dof) const { return dof_joint_[dof]; }
+  const Vector& armature() const { return armature_; }          // [dofs]
+  const Vector& damping() const { return damping_; }            // [dofs]
+  const Vector& dry_friction() const { return dry_friction_; }  // [dofs]
+
+  // Trees. The dofs [tree_dof(t), tree_dof(t + 1)) and the bodies [tree_body(t), tree_body_end(t)).
+  Index tree_dof(Index tree) const { return tree_dof_[tree]; }
+  Index tree_dof_count(Index tree) const { return tree_dof_[tree + 1] - tree_dof_[tree]; }
+  Index tree_body(Index tree) const { return tree_body_[tree]; }
+  Index tree_body_end(Index tree) const { return tree_body_end_[tree]; }
+  // One body on one free joint: the fast path.
+  bool is_free_body(Index tree) const { return tree_is_free_body_[tree]; }
+
+  const std::vector<TendonDescription>& tendons() const { return tendons_; }
+  const std::vector<ActuatorDescription>& actuators() const { return actuators_; }
+  const std::vector<SiteDescription>& sites() const { return sites_; }
+  Index find_tendon(std::string_view name) const;
+  Index find_actuator(std::string_view name) const;
+  Index find_site(std::string_view name) const;
+
+  // All joints at their references, free bodies where they are described.
+  Vector reference_coordinates() const { return reference_; }
+
+ private:
+  friend class ModelBuilder;
+  std::vector<std::string> body_names_{"world"};
+  std::vector<Index> body_parent_{-1}, body_tree_{-1}, body_joint_{0, 0}, body_dof_{-1};
+  std::vector<Vec3> body_position_{Vec3::Zero()};
+  std::vector<Quat> body_rotation_{Quat::Identity()};
+  std::vector<RigidInertia> inertia_{RigidInertia{}};
+  std::vector<JointDescription> joints_;
+  std::vector<Index> joint_coordinate_, joint_dof_;
+  std::vector<Index> dof_parent_, dof_joint_;
+  Vector armature_, damping_, dry_friction_;
+  std::vector<Index> tree_dof_{0}, tree_body_, tree_body_end_;
+  std::vector<bool> tree_is_free_body_;
+  std::vector<TendonDescription> tendons_;
+  std::vector<ActuatorDescription> actuators_;
+  std::vector<SiteDescription> sites_;
+  Vector reference_;
+  Index coordinate_count_ = 0;
+};
+
+// Collects a model piece by piece, then validates it as a whole: InvalidInput naming the body or joint when a
+// number is not finite, a mass is negative, a moving body has no inertia, an axis is zero, limits are crossed.
+// Bodies must be added parent first and depth first (all descendants of a body before its next sibling).
+class ModelBuilder {
+ public:
+  Index add_body(BodyDescription body);     // >= 1
+  Index add_joint(JointDescription joint);  // of the body added last
+  Index add_free_body(std::string name, const Pose& pose, const RigidInertia& inertia);  // body + free joint
+  Index add_tendon(TendonDescription tendon);
+  Index add_actuator(ActuatorDescription actuator);
+  Index add_site(SiteDescription site);
+  Model build();
+
+ private:
+  std::vector<BodyDescription> bodies_;
+  std::vector<JointDescription> joints_;
+  std::vector<TendonDescription> tendons_;
+  std::vector<ActuatorDescription> actuators_;
+  std::vector<SiteDescription> sites_;
+};
+
+}  // namespace tribo

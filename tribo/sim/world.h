@@ -1,0 +1,126 @@
+// What is simulated: a mechanism, shapes on its bodies, materials, and what couples bodies beyond the joints.
+// A World is constant during a simulation; State changes. Units: SI.
+//
+// Example: a crate on the floor.
+//   World world;
+//   ModelBuilder builder;
+//   Index crate = builder.add_free_body("crate", {Vec3(0, 0, 0.5)}, uniform_inertia(Shape::box(half), 10.0));
+//   world.model = builder.build();
+//   world.add_geom({.shape = Shape::plane()});                          // on the world
+//   world.add_geom({.shape = Shape::box(half), .body = crate, .material = {.friction = 0.8}});
+//   Simulator simulator(world);
+//   simulator.step();
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tribo/collide/shape.h"
+#include "tribo/multibody/model.h"
+#include "tribo/multibody/state.h"
+
+namespace tribo {
+
+// Surface of a shape. Two materials meet in a contact:
+//   friction     by World::friction_rule
+//   stiffness    in series, k = k1 k2 / (k1 + k2); infinite on both sides: a rigid contact
+//   dissipation  tau = (k2 tau1 + k1 tau2) / (k1 + k2), Castro et al. (2022); rigid: the mean
+//   restitution  the larger one
+// The material of higher priority wins alone.
+struct Material {
+  double friction = 0.5;                                       // Coulomb's mu >= 0
+  double stiffness = std::numeric_limits<double>::infinity();  // N/m, point contact stiffness
+  double dissipation_time = 0.0;                               // s, tau_d
+  double restitution = 0.0;                                    // in [0, 1]
+  int priority = 0;
+  bool operator==(const Material&) const = default;
+};
+
+enum class FrictionRule : std::uint8_t {
+  maximum,   // max(mu1, mu2): MuJoCo
+  harmonic,  // 2 mu1 mu2 / (mu1 + mu2): Drake
+  geometric  // sqrt(mu1 mu2)
+};
+
+struct Geom {
+  std::string name;
+  Shape shape = Shape::plane();
+  Index body = 0;  // 0: fixed in the world
+  Pose pose;       // in the body frame
+  Material material;
+  // Two geoms may touch if (type_a & affinity_b) || (type_b & affinity_a).
+  std::uint32_t contact_type = 1, contact_affinity = 1;
+  bool frictionless = false;  // together with another frictionless one: one row instead of three
+  double margin = 0.0;        // m; contacts are made within the sum of the margins, and at least World::margin
+};
+
+// Overrides filter and material for two geoms.
+struct GeomPair {
+  Index first = 0, second = 0;
+  Material material;
+  bool frictionless = false;
+  double margin = 0.0;
+};
+
+// Bilateral couplings.
+struct Connect {  // a point of one body stays on a point of another
+  std::string name;
+  Index first = 0, second = 0;         // bodies; 0: the world
+  Vec3 first_anchor = Vec3::Zero();    // in the bodies' frames
+  Vec3 second_anchor = Vec3::Zero();
+};
+struct Weld {  // a frame of one body stays on a frame of another
+  std::string name;
+  Index first = 0, second = 0;
+  Pose first_frame, second_frame;
+};
+struct JointCoupling {  // q1 - q1_ref = polynomial(q2 - q2_ref); second < 0: a constant
+  std::string name;
+  Index first = 0, second = -1;  // scalar joints
+  std::array<double, 5> polynomial{0, 1, 0, 0, 0};
+};
+struct TendonCoupling {  // the same for tendon lengths, relative to their lengths at the reference coordinates
+  std::string name;
+  Index first = 0, second = -1;
+  std::array<double, 5> polynomial{0, 1, 0, 0, 0};
+};
+
+struct Keyframe {
+  std::string name;
+  State state;
+  Vector control;  // [actuators]
+};
+
+struct World {
+  std::string name;
+  Model model;
+  std::vector<Geom> geoms;
+  std::vector<GeomPair> pairs;
+  std::vector<std::pair<Index, Index>> excluded_bodies;
+  std::vector<Connect> connects;
+  std::vector<Weld> welds;
+  std::vector<JointCoupling> joint_couplings;
+  std::vector<TendonCoupling> tendon_couplings;
+  std::vector<Keyframe> keyframes;
+
+  Vec3 gravity = Vec3(0.0, 0.0, -9.81);
+  double time_step = 0.002;  // s
+  double margin = 0.0;       // m, smallest contact margin of any pair
+  FrictionRule friction_rule = FrictionRule::maximum;
+  bool parent_child_contacts = false;  // a body against the body it hangs on (never the world's geoms)
+
+  Index add_geom(Geom geom);
+  Index find_geom(std::string_view geom_name) const;  // -1: none
+};
+
+// Inertia of a solid of uniform density with the given mass [kg], in the shape's frame.
+RigidInertia uniform_inertia(const Shape& shape, double mass);
+RigidInertia inertia_of_density(const Shape& shape, double density);  // kg/m^3
+
+// InvalidInput naming the geom, pair, coupling or option that is wrong.
+void validate(const World& world);
+
+}  // namespace tribo
