@@ -35,7 +35,7 @@
 
 #include "measure.h"
 #include "siconos_peer.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/problem_file.h"
 
 namespace {

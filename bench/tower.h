@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "measure.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/generators.h"
 
 namespace tribo::bench {

@@ -1,9 +1,9 @@
-# Installation and the exported package: find_package(tribo) gives tribo::core and tribo::tribo.
+# Installation and the exported package: find_package(tribo) gives tribo::core, tribo::sim and tribo::tribo.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tribo")
 
-install(TARGETS tribo_core tribo_all EXPORT tribo-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS tribo_core tribo_sim tribo_all EXPORT tribo-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tribo/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tribo"
         FILES_MATCHING PATTERN "*.h")
 install(EXPORT tribo-targets NAMESPACE tribo:: DESTINATION "${package_dir}")

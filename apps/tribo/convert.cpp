@@ -9,7 +9,7 @@
 #include "apps/tribo/commands.h"
 #include "apps/tribo/verified_solution.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo::cli {
 

@@ -11,7 +11,7 @@
 #include "apps/tribo/json_output.h"
 #include "apps/tribo/text_table.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/islands.h"
 
 namespace tribo::cli {

@@ -13,7 +13,7 @@
 
 #include "apps/tribo/commands.h"
 #include "apps/tribo/verified_solution.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/generators.h"
 
 namespace tribo::cli {

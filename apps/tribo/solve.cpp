@@ -8,7 +8,7 @@
 #include "apps/tribo/json_output.h"
 #include "apps/tribo/solve_options.h"
 #include "apps/tribo/text_table.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo::cli {
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo::cli {
 

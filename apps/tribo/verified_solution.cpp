@@ -8,7 +8,7 @@
 
 #include "apps/tribo/support.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::cli {

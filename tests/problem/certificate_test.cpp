@@ -9,7 +9,7 @@
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/math/cone.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

@@ -13,7 +13,7 @@
 #include "tests/support/hdf5_maker.h"
 #include "tests/support/random.h"
 #include "tests/support/temporary_folder.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/hdf5_reader.h"
 #include "tribo/problem/problem_file.h"
 

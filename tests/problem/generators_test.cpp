@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

@@ -13,7 +13,7 @@
 #include "tests/support/sample_problems.h"
 #include "tests/support/temporary_folder.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/generators.h"
 #include "tribo/problem/hdf5_reader.h"
 

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "tests/support/sample_problems.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/generators.h"
 #include "tribo/problem/problem_file.h"
 

@@ -6,7 +6,7 @@
 
 #include "tests/support/sample_problems.h"
 #include "tests/support/temporary_folder.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/problem_file.h"
 
 namespace tribo {

@@ -8,7 +8,7 @@
 
 #include "tests/support/random.h"
 #include "tribo/problem/contact_problem.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

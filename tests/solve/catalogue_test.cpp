@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

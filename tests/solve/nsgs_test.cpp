@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/support/small_problems.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/lift.h"
 
 namespace tribo {

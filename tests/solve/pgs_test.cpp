@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tests/support/small_problems.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/solve/nsgs.h"
 
 namespace tribo {

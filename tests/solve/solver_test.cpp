@@ -9,7 +9,7 @@
 
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/generators.h"
 #include "tribo/solve/catalogue.h"
 

@@ -9,19 +9,51 @@ namespace {
 using Mat6 = Eigen::Matrix<double, 6, 6>;
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 
-// Solves L L^T x = x. The free rigid body (6 dofs) is the fast path: fixed sizes unroll.
-void solve_lower_and_transposed(const double* lower, Index n, double* x) {
-  if (n == 6) {
-    const Eigen::Map<const Mat6> l(lower);
+// Up to here plain loops down the columns beat the library's panels.
+constexpr Index kSmall = 64;
+
+// L x = x. The free rigid body (6 dofs) is the fast path: fixed sizes unroll.
+void solve_lower(const double* lower, Index n, double* x) {
+  if (n == 1) {
+    x[0] /= lower[0];
+  } else if (n == 6) {
     Eigen::Map<Vec6> y(x);
-    l.triangularView<Eigen::Lower>().solveInPlace(y);
-    l.transpose().triangularView<Eigen::Upper>().solveInPlace(y);
-    return;
+    Eigen::Map<const Mat6>(lower).triangularView<Eigen::Lower>().solveInPlace(y);
+  } else if (n <= kSmall) {
+    for (Index k = 0; k < n; ++k) {
+      const double* column = lower + static_cast<std::size_t>(k) * n;
+      const double y = x[k] /= column[k];
+      for (Index i = k + 1; i < n; ++i) x[i] -= column[i] * y;
+    }
+  } else {
+    Eigen::Map<Vector> y(x, n);
+    Eigen::Map<const Matrix>(lower, n, n).triangularView<Eigen::Lower>().solveInPlace(y);
   }
-  const Eigen::Map<const Matrix> l(lower, n, n);
-  Eigen::Map<Vector> y(x, n);
-  l.triangularView<Eigen::Lower>().solveInPlace(y);
-  l.transpose().triangularView<Eigen::Upper>().solveInPlace(y);
+}
+
+// L^T x = x.
+void solve_transposed(const double* lower, Index n, double* x) {
+  if (n == 1) {
+    x[0] /= lower[0];
+  } else if (n == 6) {
+    Eigen::Map<Vec6> y(x);
+    Eigen::Map<const Mat6>(lower).transpose().triangularView<Eigen::Upper>().solveInPlace(y);
+  } else if (n <= kSmall) {
+    for (Index k = n - 1; k >= 0; --k) {
+      const double* column = lower + static_cast<std::size_t>(k) * n;
+      const Index rest = n - 1 - k;
+      const Eigen::Map<const Vector> below(column + k + 1, rest), solved(x + k + 1, rest);
+      x[k] = (x[k] - below.dot(solved)) / column[k];
+    }
+  } else {
+    Eigen::Map<Vector> y(x, n);
+    Eigen::Map<const Matrix>(lower, n, n).transpose().triangularView<Eigen::Upper>().solveInPlace(y);
+  }
+}
+
+void solve_lower_and_transposed(const double* lower, Index n, double* x) {
+  solve_lower(lower, n, x);
+  solve_transposed(lower, n, x);
 }
 
 }  // namespace
@@ -83,6 +115,13 @@ void BlockDiagonalCholesky::solve_in_place(Eigen::Ref<Vector> x) const {
   for (Index b = 0; b < block_count(); ++b) {
     solve_lower_and_transposed(lower_.data_.data() + lower_.data_start_[b], lower_.block_size(b),
                                x.data() + lower_.block_start(b));
+  }
+}
+
+void BlockDiagonalCholesky::solve_lower_in_place(Eigen::Ref<Vector> x) const {
+  for (Index b = 0; b < block_count(); ++b) {
+    solve_lower(lower_.data_.data() + lower_.data_start_[b], lower_.block_size(b),
+                x.data() + lower_.block_start(b));
   }
 }
 

@@ -60,6 +60,9 @@ class BlockDiagonalCholesky {
   // x <- A^-1 x.
   void solve_in_place(Eigen::Ref<Vector> x) const;
 
+  // x <- L^-1 x, so that |x|^2 becomes x . A^-1 x.
+  void solve_lower_in_place(Eigen::Ref<Vector> x) const;
+
   // columns <- A_bb^-1 columns, for one block b (rows: block size).
   void solve_block_in_place(Index b, Eigen::Ref<Matrix> columns) const;
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tribo/math/cone.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {
@@ -82,26 +82,34 @@ double scaled_error(const ContactProblem& problem, Index i, const Local& local, 
       .maxCoeff<Eigen::PropagateNaN>();
 }
 
+// |q_i|_inf.
+double free_speed(const ContactProblem& problem, Index i) {
+  const double* q = problem.free_velocity().data() + problem.row(i);
+  const double first = std::abs(q[0]);
+  return problem.rows(i) == 1 ? first : std::max({first, std::abs(q[1]), std::abs(q[2])});
+}
+
 // The largest impulse that stops one constraint alone, or that a box demands.
 double natural_impulse(const ContactProblem& problem) {
   double natural = 0.0;
   double idle = 0.0;  // a constraint that moves nothing tells nothing about the others
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double q =
-        problem.free_velocity().segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
     double& kind = problem.delassus_diagonal(i).isZero(0.0) ? idle : natural;
-    kind = std::max(kind, q / problem.scale(i));
+    kind = std::max(kind, free_speed(problem, i) / problem.scale(i));
     // A box away from zero is an impulse that acts whatever the velocities.
     natural = std::max({natural, problem.lower(i), -problem.upper(i)});
   }
   return natural > 0.0 ? natural : idle;
 }
 
-double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
-  const double natural = natural_impulse(problem);
-  const double largest = impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0;
-  // Impulses that grow without bound, because constraints contradict each other, must not buy accuracy.
+// Impulses that grow without bound, because constraints contradict each other, must not buy accuracy.
+double bounded_reference(double natural, double largest) {
   return natural > 0.0 ? std::clamp(largest, 1e-3 * natural, 1e2 * natural) : largest;
+}
+
+double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
+  return bounded_reference(natural_impulse(problem),
+                           impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0);
 }
 
 double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
@@ -261,6 +269,22 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
   return ratio(std::sqrt(squared), std::max({q, impulse.norm(), velocity.norm()}));
 }
 
+double Certifier::error_alone(const ContactProblem& problem, Index i, const Vector& impulse,
+                              const Vector& velocity, Law law, Measure measure) {
+  const Local local = local_values(problem, i, impulse, velocity);
+  if (measure == Measure::scaled) {
+    const double natural =
+        std::max({free_speed(problem, i) / problem.scale(i), problem.lower(i), -problem.upper(i)});
+    return ratio(scaled_error(problem, i, local, law),
+                 bounded_reference(natural, local.lambda.cwiseAbs().maxCoeff()));
+  }
+  const Index row = problem.row(i), n = problem.rows(i);
+  const double map = natural_map(problem, i, local.lambda, local.w, 1.0, law).norm();
+  const double q = problem.free_velocity().segment(row, n).norm();
+  if (measure == Measure::fclib) return ratio(map, q);
+  return ratio(map, std::max({q, local.lambda.norm(), velocity.segment(row, n).norm()}));
+}
+
 // ||A v - b - J^T lambda|| relative to A v or b, all in the A^-1 norm (Castro 32).
 double Certifier::momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v) {
   inertia_.resize(v.size());
@@ -268,11 +292,11 @@ double Certifier::momentum_residual(const ContactProblem& problem, const Vector&
   residual_ = problem.momentum();
   problem.jacobian().add_transpose_product(impulse, residual_);
   residual_ = inertia_ - residual_;
-  scratch_ = residual_;
-  problem.mass_factor().solve_in_place(scratch_);
-  // |A v|^2 = v . A v and |b|^2 = b . A^-1 b in this norm; J^T lambda is at most their sum.
+  // |x|^2 = x . A^-1 x = |L^-1 x|^2 in this norm.
+  problem.mass_factor().solve_lower_in_place(residual_);
+  // |A v|^2 = v . A v and |b|^2 = b . A^-1 b; J^T lambda is at most their sum.
   const double reference = std::max(inertia_.dot(v), problem.free_energy());
-  return ratio(std::sqrt(std::max(0.0, residual_.dot(scratch_))), std::sqrt(std::max(0.0, reference)));
+  return ratio(residual_.norm(), std::sqrt(std::max(0.0, reference)));
 }
 
 Certificate Certifier::judge(const ContactProblem& problem, const Vector& impulse, const Vector& u,

@@ -68,6 +68,15 @@ class Certifier {
 
   // Fills solution.velocity and solution.generalized_velocity from solution.impulse, then judges all three.
   Certificate complete(const ContactProblem& problem, Solution& solution, Law law);
+  // The second half alone, for a solution whose velocities were filled by problem.velocity_of() just before.
+  Certificate judge(const ContactProblem& problem, const Solution& solution, Law law) {
+    return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law);
+  }
+
+  // The chosen measure of constraint i as if it were a problem of its own: what an island of one constraint is
+  // judged by. Its rows of impulse and velocity are looked at.
+  static double error_alone(const ContactProblem& problem, Index i, const Vector& impulse,
+                            const Vector& velocity, Law law, Measure measure);
 
  private:
   friend Certificate certify(const ContactProblem&, const Solution&, Law);
@@ -75,7 +84,7 @@ class Certifier {
                     Law law);
   double momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v);
 
-  Vector inertia_, residual_, scratch_;
+  Vector inertia_, residual_;
 };
 
 }  // namespace tribo

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

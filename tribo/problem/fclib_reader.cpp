@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "tribo/problem/assembly.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/fclib_writer.h"
 #include "tribo/problem/hdf5_reader.h"
 

@@ -9,7 +9,7 @@
 
 #include "tribo/problem/assembly.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/hdf5_writer.h"
 #include "tribo/problem/lift.h"
 

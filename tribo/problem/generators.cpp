@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/quadruped.h"
 #include "tribo/problem/ring_scenes.h"
 #include "tribo/problem/serial_arm.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo::detail {
 namespace {

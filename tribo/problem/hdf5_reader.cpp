@@ -10,7 +10,7 @@
 #include <iterator>
 #include <limits>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/problem/fclib_reader.h"
 #include "tribo/problem/fclib_writer.h"
 #include "tribo/problem/hdf5_reader.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tribo/problem/assembly.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo::detail {
 namespace {

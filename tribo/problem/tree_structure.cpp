@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/solve/admm.h"
 #include "tribo/solve/al_ablations.h"
 #include "tribo/solve/alnewton.h"

@@ -6,13 +6,13 @@
 namespace tribo {
 
 Monitor::Monitor(Solver& solver, const ContactProblem& problem, const Settings& settings, Report& report,
-                 const Vector& start)
+                 const Vector& start, std::chrono::steady_clock::time_point begin)
     : solver_(solver),
       problem_(problem),
       settings_(settings),
       report_(report),
       start_(start),
-      begin_(std::chrono::steady_clock::now()) {
+      begin_(begin) {
   solver_.best_ = start;
 }
 
@@ -54,6 +54,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   if (error < best_error_) {
     best_error_ = error;
     solver_.best_ = impulse;
+    vetted_ = error <= settings_.tolerance;
   }
   const bool timed = std::isfinite(settings_.time_limit) || settings_.history || settings_.on_progress;
   const double now = timed ? seconds() : 0.0;

@@ -12,8 +12,9 @@ namespace tribo {
 
 class Monitor {
  public:
+  // `begin`: when the solve began.
   Monitor(Solver& solver, const ContactProblem& problem, const Settings& settings, Report& report,
-          const Vector& start);
+          const Vector& start, std::chrono::steady_clock::time_point begin);
 
   const Settings& settings() const { return settings_; }
   const Vector& start() const { return start_; }  // feasible starting impulses [rows]
@@ -70,6 +71,7 @@ class Monitor {
   Index last_iteration_ = 0;
   Index parts_iterations_ = 0;  // of the parts taken over
   bool stopped_ = false;
+  bool vetted_ = false;  // the best iterate converged here: its velocities on the raw data are the scratch ones
   Status stop_status_ = Status::iteration_limit;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

@@ -21,8 +21,12 @@ class SmallDelassus {
   const Dense& matrix() const { return w_; }
 
  private:
+  void copy_blocks(const BlockMatrix& w);
+  void add_couplings(const ContactProblem& problem);
+  void solve_piece(const ContactProblem& problem, Index i, Index piece);
+
   Dense w_;
-  Vector unit_, dofs_, column_;
+  std::vector<double> column_;  // A^-1 J_p^T of one piece
 };
 
 }  // namespace tribo

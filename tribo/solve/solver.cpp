@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tribo/math/cone.h"
-#include "tribo/problem/errors.h"
+#include "tribo/math/errors.h"
 #include "tribo/solve/island_driver.h"
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/small_delassus.h"
@@ -68,7 +68,9 @@ void project_impulse(const ContactProblem& problem, Vector& impulse) {
     const Index row = problem.row(i);
     switch (problem.kind(i)) {
       case ConstraintKind::contact:
-        impulse.segment<3>(row) = project_cone(impulse.segment<3>(row), problem.friction(i));
+        if (!impulse.segment<3>(row).isZero(0.0)) {
+          impulse.segment<3>(row) = project_cone(impulse.segment<3>(row), problem.friction(i));
+        }
         break;
       case ConstraintKind::unilateral:
         impulse[row] = project_orthant(impulse[row]);
@@ -99,10 +101,11 @@ void Solver::set_option(std::string_view option_name, std::string_view value) {
 }
 
 // One loop for the whole problem; the best iterate is left in best_.
-Status Solver::solve_whole(const ContactProblem& problem, const Settings& settings, Report& report) {
+Status Solver::solve_whole(const ContactProblem& problem, const Settings& settings, Clock::time_point begin,
+                           Report& report) {
   scratch_v_.resize(problem.dof_count());
   scratch_u_.resize(problem.row_count());
-  Monitor monitor(*this, problem, settings, report, start_);
+  Monitor monitor(*this, problem, settings, report, start_, begin);
   // The start may already be a solution: nothing to contact, a perfect warm start.
   Status status = Status::converged;
   const bool done =
@@ -110,13 +113,14 @@ Status Solver::solve_whole(const ContactProblem& problem, const Settings& settin
   if (!done) status = iterate(problem, monitor);
   if (monitor.stopped_) status = monitor.stop_status_;
   report.iterations = monitor.last_iteration_;
+  vetted_ = monitor.vetted_;
   return status;
 }
 
 Report Solver::solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
                      const Vector* initial_impulse) {
   check_settings(*this, problem, settings, initial_impulse);
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   Report report;
   report.solver = name();
   if (initial_impulse != nullptr) {
@@ -127,28 +131,39 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   project_impulse(problem, start_);
 
   Status status;
+  vetted_ = false;
   const bool divisible = settings.islands && !SmallDelassus::fits(problem);  // few are solved together
   if (divisible && !driver_) driver_ = std::make_unique<IslandDriver>();
   if (divisible && driver_->splits(problem, *this)) {
     status = driver_->solve(*this, option_version_, problem, settings, start_, best_, report);
   } else {
-    status = solve_whole(problem, settings, report);
+    status = solve_whole(problem, settings, begin, report);
   }
 
   solution.impulse = best_;
-  report.certificate = certifier_.complete(problem, solution, settings.law);
+  if (vetted_) {  // the velocities of this very iterate were computed for the last check
+    solution.velocity = scratch_u_;
+    if (problem.has_delassus()) {
+      solution.generalized_velocity.resize(0);
+    } else {
+      solution.generalized_velocity = scratch_v_;
+    }
+    report.certificate = certifier_.judge(problem, solution, settings.law);
+  } else {
+    report.certificate = certifier_.complete(problem, solution, settings.law);
+  }
   const double error = value_of(report.certificate, settings.measure);
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
   // larger impulses elsewhere.
   const bool contradicted = report.islands > 1 && status != Status::converged;
   if (error <= settings.tolerance && !contradicted &&
-      !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law)) {
+      (vetted_ || !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law))) {
     status = Status::converged;
   } else if (status == Status::converged) {
     status = Status::stalled;
   }
   report.status = status;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return report;
 }
 

@@ -12,6 +12,7 @@
 // Objects are not shared between threads; the problem is only read.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -117,11 +118,14 @@ class Solver {
   virtual Status iterate(const ContactProblem& problem, Monitor& monitor) = 0;
 
  private:
-  Status solve_whole(const ContactProblem& problem, const Settings& settings, Report& report);
+  using Clock = std::chrono::steady_clock;
+  Status solve_whole(const ContactProblem& problem, const Settings& settings, Clock::time_point begin,
+                     Report& report);
 
   Certifier certifier_;
   Vector start_, best_, scratch_v_, scratch_u_;
   std::unique_ptr<IslandDriver> driver_;
+  bool vetted_ = false;       // see Monitor::vetted_
   Index option_version_ = 0;  // changes with the options, so that copies at work on islands follow
   friend class Monitor;
 };

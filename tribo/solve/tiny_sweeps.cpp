@@ -5,9 +5,8 @@ namespace tribo {
 void TinySweeps::prepare(const ContactProblem& problem, const Vector& start) {
   w_.assemble(problem);
   impulse_ = start;
-  velocity_.resize(problem.row_count());
-  velocity_.noalias() = w_.matrix() * impulse_;
-  velocity_ += problem.free_velocity();
+  velocity_ = problem.free_velocity();
+  if (!impulse_.isZero(0.0)) velocity_.noalias() += w_.matrix() * impulse_;
 }
 
 void TinySweeps::sweep(const ContactProblem& problem, Law law) {
