@@ -105,6 +105,7 @@ class ContactProblem {
  private:
   friend class ContactProblemBuilder;
   friend class Islands;
+  friend class ProblemFiller;
   // max |W - W^T| / max |W|: below it is rounding of the writer, above it is physics (gyroscopic terms).
   static constexpr double kSymmetryTolerance = 1e-13;
   void derive();  // fills q, W_ii and the scales

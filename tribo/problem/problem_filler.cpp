@@ -1,0 +1,79 @@
+#include "tribo/problem/problem_filler.h"
+
+#include <utility>
+
+namespace tribo {
+
+namespace {
+
+void assign(const std::vector<double>& from, Vector& to) {
+  to = Eigen::Map<const Vector>(from.data(), static_cast<Eigen::Index>(from.size()));
+}
+
+}  // namespace
+
+void ProblemFiller::begin(ContactProblem& problem) {
+  problem_ = &problem;
+  problem.kind_.clear();
+  problem.friction_.clear();
+  problem.lower_.clear();
+  problem.upper_.clear();
+  problem.key_.clear();
+  problem.mass_.clear();
+  problem.jacobian_.clear();
+  problem.delassus_.reset();
+  problem.structure_ = TreeStructure();
+  problem.contact_count_ = 0;
+  problem.rigid_ = true;
+  problem.has_friction_ = false;
+  momentum_.clear();
+  bias_.clear();
+  compliance_.clear();
+}
+
+Index ProblemFiller::add_tree(Index dofs, const double* mass, const double* momentum) {
+  momentum_.insert(momentum_.end(), momentum, momentum + dofs);
+  return problem_->mass_.add_block(Eigen::Map<const Matrix>(mass, dofs, dofs));
+}
+
+void ProblemFiller::add_constraint(const Constraint& constraint) {
+  ContactProblem& p = *problem_;
+  const Index rows = rows_of(constraint.kind);
+  const bool contact = constraint.kind == ConstraintKind::contact;
+  p.kind_.push_back(constraint.kind);
+  p.friction_.push_back(constraint.friction);
+  p.lower_.push_back(constraint.lower);
+  p.upper_.push_back(constraint.upper);
+  p.key_.push_back(constraint.key);
+  p.jacobian_.add_group(rows);
+  p.contact_count_ += contact ? 1 : 0;
+  p.has_friction_ = p.has_friction_ || (contact && constraint.friction > 0.0);
+  for (Index r = 0; r < rows; ++r) {
+    bias_.push_back(constraint.bias[r]);
+    compliance_.push_back(constraint.compliance[r]);
+    p.rigid_ = p.rigid_ && constraint.compliance[r] == 0.0;
+  }
+}
+
+void ProblemFiller::add_piece(Index tree, const double* block) {
+  ContactProblem& p = *problem_;
+  const Index rows = rows_of(p.kind_.back());
+  p.jacobian_.add_piece(tree, p.mass_.block_start(tree),
+                        Eigen::Map<const Matrix>(block, rows, p.mass_.block_size(tree)));
+}
+
+void ProblemFiller::set_articulation(Index tree, Articulation articulation) {
+  problem_->structure_.set_articulation(tree, problem_->mass_.block(tree), std::move(articulation));
+}
+
+bool ProblemFiller::finish() {
+  ContactProblem& p = *problem_;
+  assign(momentum_, p.momentum_);
+  assign(bias_, p.bias_);
+  assign(compliance_, p.compliance_);
+  if (p.mass_factor_.factorize(p.mass_) != BlockDiagonalCholesky::kSuccess) return false;
+  p.derive();
+  return true;
+}
+
+}  // namespace tribo

@@ -1,0 +1,47 @@
+// Fills one ContactProblem again and again, as a simulator does every step: memory is kept, numbers are
+// trusted (ContactProblemBuilder is the one that checks). Filling a problem of the same structure again
+// allocates nothing.
+//
+// Example
+//   ProblemFiller filler;
+//   filler.begin(problem);
+//   Index tree = filler.add_tree(6, mass, momentum);                     // column-major 6 x 6, [6]
+//   filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5, .bias = {0, 0, gap / h}});
+//   filler.add_piece(tree, block);                                       // column-major 3 x 6
+//   if (!filler.finish()) ...                                            // a mass is not positive definite
+#pragma once
+
+#include <vector>
+
+#include "tribo/problem/contact_problem.h"
+
+namespace tribo {
+
+class ProblemFiller {
+ public:
+  struct Constraint {
+    ConstraintKind kind = ConstraintKind::contact;
+    double friction = 0.0;
+    double lower = 0.0, upper = 0.0;  // box, N s
+    Vec3 bias = Vec3::Zero();         // m/s; scalars: the first entry
+    Vec3 compliance = Vec3::Zero();   // m/s per N s
+    std::uint64_t key = 0;
+  };
+
+  // Empties the problem, which must outlive finish().
+  void begin(ContactProblem& problem);
+  // Trees first, then constraints, each followed by its pieces.
+  Index add_tree(Index dofs, const double* mass, const double* momentum);
+  void add_constraint(const Constraint& constraint);
+  void add_piece(Index tree, const double* block);
+  // For the piece added last, and for trees: what splitting solvers want to know, see tree_structure.h.
+  void set_articulation(Index tree, Articulation articulation);
+  // Factorises and derives. False: the mass of a tree is not positive definite, the problem is unusable.
+  bool finish();
+
+ private:
+  ContactProblem* problem_ = nullptr;
+  std::vector<double> momentum_, bias_, compliance_;
+};
+
+}  // namespace tribo
