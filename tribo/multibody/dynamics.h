@@ -1,7 +1,9 @@
 // Mass matrix and bias forces of the trees: M(q) vdot + bias(q, v) = forces.
 //
 // M by the composite rigid body algorithm, one block per tree; the bias (Coriolis, centrifugal, gyroscopic and
-// weight) by recursive Newton-Euler with zero acceleration. A free rigid body takes a closed form.
+// weight) by recursive Newton-Euler with zero acceleration. Bodies welded together count as one. A free rigid body
+// takes a closed form in which only one 3 x 3 block turns with the body, or nothing when its frame sits at the
+// centre of mass.
 //
 // Example
 //   Dynamics dynamics(model);
@@ -14,6 +16,7 @@
 
 #include "tribo/linalg/tree_matrix.h"
 #include "tribo/multibody/kinematics.h"
+#include "tribo/multibody/spatial.h"
 
 namespace tribo {
 
@@ -35,6 +38,8 @@ class Dynamics {
   // False when a tree's M is not positive definite.
   bool factorize();
   void solve_in_place(Vector& x) const;  // after factorize()
+  // The dofs of one tree alone, [n_t]. Free bodies need no factorize().
+  void solve_tree_in_place(Index tree, double* x) const;
 
   // J: kinetic 1/2 v M v; potential - sum m g . c plus springs is the caller's matter.
   double kinetic_energy(const Vector& v) const;
@@ -42,13 +47,40 @@ class Dynamics {
   static double weight_energy(const Kinematics& kinematics, const Vec3& gravity);
 
  private:
+  // A body with joints and everything welded to it.
+  struct Link {
+    Index body, parent;  // parent: a link, -1 at the root
+    Index dof, dof_end;
+    RigidInertia inertia;  // in the frame of the body
+  };
+  // A tree that is not a free body.
+  struct Chain {
+    Index link_begin = 0, link_end = 0;
+    TreeMatrix factor;
+  };
+  struct FreeBody {
+    double mass = 0.0, inverse_mass = 0.0;   // the inverse with the armature
+    Vec3 moment = Vec3::Zero();              // mass times centre, body axes
+    Mat3 rotational = Mat3::Zero();          // about the frame's origin, body axes
+    Mat3 inverse_rotational = Mat3::Zero();  // of the Schur complement
+    bool centered = true, definite = false;
+  };
+
+  void add_links(Index tree);
+  void prepare_free(Index tree);
+  void set_tree_mass(const Kinematics& kinematics, Index tree);
+  void free_bias(const Kinematics& kinematics, const Vec3& gravity, Index tree, Vector& bias) const;
+  void tree_bias(const Kinematics& kinematics, const Vec3& gravity, Index tree, Vector& bias);
+
   const Model* model_;
   std::vector<std::size_t> start_;  // [trees + 1] first entry of each block
   std::vector<double> blocks_;
-  std::vector<Mat6> composite_;     // [bodies]
-  std::vector<Vec6> acceleration_, force_;
-  std::vector<TreeMatrix> factor_;  // of trees that are not free bodies
-  std::vector<double> free_factor_; // 36 per free body
+  std::vector<Index> tree_item_;  // [trees] into free_ or chains_
+  std::vector<FreeBody> free_;
+  std::vector<Chain> chains_;
+  std::vector<Link> links_;
+  std::vector<SpatialInertia> inertia_, composite_;  // [links] at the tree's origin
+  std::vector<Vec6> force_;                          // [links]
 };
 
 }  // namespace tribo

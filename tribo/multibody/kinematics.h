@@ -26,7 +26,7 @@ class Kinematics {
 
   // Poses, centres of mass, motion columns. O(bodies + dofs). Allocation-free.
   void set_positions(const Vector& q);
-  // Spatial velocities of the bodies; after set_positions.
+  // Spatial velocities of the bodies and their drift; after set_positions. Allocation-free.
   void set_velocities(const Vector& v);
 
   const Pose& pose(Index body) const { return pose_[body]; }
@@ -36,25 +36,41 @@ class Kinematics {
   const Motion& motion() const { return motion_; }  // 6 x dofs, world axes, at the origin of the dof's tree
   // (linear at origin(tree of the body), angular); zero for bodies fixed in the world.
   const Vec6& velocity(Index body) const { return velocity_[body]; }
+  // Spatial acceleration (linear at origin(tree), angular) of the body while vdot = 0: sum of d(motion(d))/dt v_d
+  // over its path. The point that is at p now accelerates by drift_lin + drift_ang x (p - origin) + ang x pdot.
+  const Vec6& drift(Index body) const { return drift_[body]; }
   Vec3 point_velocity(Index body, const Vec3& point) const;
 
   // d(point of `body` at `point`)/dv over the dofs of the body's tree; 3 x tree_dof_count. Columns of dofs not on
   // the body's path are zero.
-  void point_jacobian(Index body, const Vec3& point, Eigen::Ref<Eigen::Matrix<double, 3, Eigen::Dynamic>> j) const;
+  void point_jacobian(Index body, const Vec3& point,
+                      Eigen::Ref<Eigen::Matrix<double, 3, Eigen::Dynamic>> j) const;
   // The same of the angular velocity.
   void angular_jacobian(Index body, Eigen::Ref<Eigen::Matrix<double, 3, Eigen::Dynamic>> j) const;
 
  private:
+  // What a joint needs at every step, side by side.
+  struct Joint {
+    JointKind kind;
+    bool offset;  // the anchor is not the frame's origin
+    Index coordinate, dof;
+    double reference;
+    Vec3 axis, anchor;
+  };
+
+  void place_free(Index body, const double* q);
   void place_body(Index body, const Vector& q);
   void set_motion(Index body);
+  void move_body(Index body, const Vector& v);
 
   const Model* model_;
+  std::vector<Joint> joints_;
   std::vector<Pose> pose_;
   std::vector<Quat> orientation_;
   std::vector<Vec3> center_, origin_;
-  std::vector<Vec3> joint_anchor_, joint_axis_;  // in the world
+  std::vector<Vec3> joint_anchor_;  // in the world
   Motion motion_;
-  std::vector<Vec6> velocity_;
+  std::vector<Vec6> velocity_, drift_;
 };
 
 }  // namespace tribo

@@ -41,7 +41,9 @@ std::string_view to_string(JointKind kind);
 constexpr Index coordinates_of(JointKind kind) {
   return kind == JointKind::free ? 7 : kind == JointKind::ball ? 4 : 1;
 }
-constexpr Index dofs_of(JointKind kind) { return kind == JointKind::free ? 6 : kind == JointKind::ball ? 3 : 1; }
+constexpr Index dofs_of(JointKind kind) {
+  return kind == JointKind::free ? 6 : kind == JointKind::ball ? 3 : 1;
+}
 
 // Mass [kg], centre of mass in the body frame [m], inertia about the centre in body axes [kg m^2].
 struct RigidInertia {
@@ -57,24 +59,24 @@ struct RigidInertia {
 };
 
 struct BodyDescription {
-  std::string name;
+  std::string name{};
   Index parent = 0;
   Vec3 position = Vec3::Zero();  // m, in the parent's frame
   Quat rotation = Quat::Identity();
-  RigidInertia inertia;
+  RigidInertia inertia{};
 };
 
 struct JointDescription {
-  std::string name;
+  std::string name{};
   Index body = 0;
   JointKind kind = JointKind::hinge;
-  Vec3 axis = Vec3::UnitZ();     // hinge, slide: in the body frame, any length > 0
-  Vec3 anchor = Vec3::Zero();    // hinge, ball: m, in the body frame
-  double reference = 0.0;        // hinge, slide: q at which the body has its described pose
-  double armature = 0.0;         // added to the diagonal of the mass matrix, kg or kg m^2
-  double damping = 0.0;          // N s/m or N m s/rad
-  double stiffness = 0.0;        // N/m or N m/rad
-  double spring_reference = 0.0; // q at which the spring is at rest (ball: always the described pose)
+  Vec3 axis = Vec3::UnitZ();      // hinge, slide: in the body frame, any length > 0
+  Vec3 anchor = Vec3::Zero();     // hinge, ball: m, in the body frame
+  double reference = 0.0;         // hinge, slide: q at which the body has its described pose
+  double armature = 0.0;          // added to the diagonal of the mass matrix, kg or kg m^2
+  double damping = 0.0;           // N s/m or N m s/rad
+  double stiffness = 0.0;         // N/m or N m/rad
+  double spring_reference = 0.0;  // q at which the spring is at rest (ball: always the described pose)
   bool limited = false;
   double lower = 0.0, upper = 0.0;  // hinge, slide: of q; ball: total rotation angle <= upper
   double limit_margin = 0.0;        // the limit becomes a constraint this far before it is reached
@@ -87,8 +89,8 @@ struct TendonDescription {
     Index joint;
     double coefficient;
   };
-  std::string name;
-  std::vector<Term> terms;
+  std::string name{};
+  std::vector<Term> terms{};
   double damping = 0.0, stiffness = 0.0;
   double spring_lower = 0.0, spring_upper = 0.0;  // no spring force between them
   bool limited = false;
@@ -102,7 +104,7 @@ struct TendonDescription {
 // direction in v and has length 0.
 //   motor: gain 1, bias 0.  position servo kp, kv: gain kp, bias (0, -kp, -kv).  velocity servo: gain kv, bias (0, 0, -kv).
 struct ActuatorDescription {
-  std::string name;
+  std::string name{};
   Index joint = -1, tendon = -1;  // exactly one of them
   Vec6 gear = (Vec6() << 1, 0, 0, 0, 0, 0).finished();
   double gain = 1.0;
@@ -115,9 +117,9 @@ struct ActuatorDescription {
 
 // A named frame on a body.
 struct SiteDescription {
-  std::string name;
+  std::string name{};
   Index body = 0;
-  Pose pose;
+  Pose pose{};
 };
 
 class Model {
@@ -146,7 +148,7 @@ class Model {
 
   // Joints; the descriptions with normalised axes.
   const JointDescription& joint(Index joint) const { return joints_[joint]; }
-  Index find_joint(std::string_view name) const;  // -1: none
+  Index find_joint(std::string_view name) const;                                  // -1: none
   Index joint_coordinate(Index joint) const { return joint_coordinate_[joint]; }  // first entry in q
   Index joint_dof(Index joint) const { return joint_dof_[joint]; }                // first entry in v
 
@@ -209,6 +211,10 @@ class ModelBuilder {
   Model build();
 
  private:
+  void validate() const;
+  void place_body(Index body, Model& model) const;
+  void place_joints(Index body, Model& model) const;
+
   std::vector<BodyDescription> bodies_;
   std::vector<JointDescription> joints_;
   std::vector<TendonDescription> tendons_;

@@ -1,0 +1,270 @@
+#include "tribo/multibody/dynamics.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+using Block6 = Eigen::Map<Mat6>;
+using ConstBlock6 = Eigen::Map<const Mat6>;
+
+}  // namespace
+
+Dynamics::Dynamics(const Model& model) : model_(&model), start_(model.tree_count() + 1, 0) {
+  std::vector<Index> parent;
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    const std::size_t n = static_cast<std::size_t>(model.tree_dof_count(t));
+    start_[t + 1] = start_[t] + n * n;
+    if (model.is_free_body(t)) {
+      tree_item_.push_back(static_cast<Index>(free_.size()));
+      free_.push_back({});
+      continue;
+    }
+    tree_item_.push_back(static_cast<Index>(chains_.size()));
+    Chain& chain = chains_.emplace_back();
+    chain.link_begin = static_cast<Index>(links_.size());
+    add_links(t);
+    chain.link_end = static_cast<Index>(links_.size());
+    parent.clear();
+    for (Index d = model.tree_dof(t); d < model.tree_dof(t + 1); ++d) {
+      parent.push_back(model.dof_parent(d) < 0 ? -1 : model.dof_parent(d) - model.tree_dof(t));
+    }
+    chain.factor.analyze(parent);
+  }
+  blocks_.assign(start_.back(), 0.0);
+  inertia_.resize(links_.size());
+  composite_.resize(links_.size());
+  force_.resize(links_.size());
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    if (model.is_free_body(t)) prepare_free(t);
+  }
+}
+
+// Bodies welded together are one link: their inertias are summed in the frame of the one that has the joints.
+void Dynamics::add_links(Index tree) {
+  const Index first = model_->tree_body(tree), end = model_->tree_body_end(tree);
+  std::vector<Index> link_of(end - first);
+  std::vector<Pose> in_link(end - first);
+  for (Index b = first; b < end; ++b) {
+    const Index parent = model_->body_parent(b);
+    if (model_->joint_begin(b) < model_->joint_end(b)) {
+      const Index joint = model_->joint_begin(b), last = model_->joint_end(b) - 1;
+      link_of[b - first] = static_cast<Index>(links_.size());
+      links_.push_back({.body = b,
+                        .parent = b == first ? -1 : link_of[parent - first],
+                        .dof = model_->joint_dof(joint),
+                        .dof_end = model_->joint_dof(last) + dofs_of(model_->joint(last).kind),
+                        .inertia = model_->inertia(b)});
+    } else {
+      const Pose here{model_->body_position(b), model_->body_rotation(b).toRotationMatrix()};
+      link_of[b - first] = link_of[parent - first];
+      in_link[b - first] = in_link[parent - first] * here;
+      RigidInertia& whole = links_[link_of[b - first]].inertia;
+      whole = whole + model_->inertia(b).placed(in_link[b - first]);
+    }
+  }
+}
+
+// With the velocity of the frame origin in world axes and the angular velocity in body axes
+//   M = [ (m + a) 1    -m R [c]x ]     and the Schur complement of its first block is
+//       [ m [c]x R^T    J + a 1  ]     J + a 1 - m^2 / (m + a) [c]x^T [c]x,
+// with J about the frame's origin, a the armature: only the block between the two turns with the body.
+void Dynamics::prepare_free(Index tree) {
+  const Index body = model_->tree_body(tree), dof = model_->tree_dof(tree);
+  const RigidInertia& inertia = model_->inertia(body);
+  const double armature = model_->armature()[dof];
+  FreeBody& free = free_[tree_item_[tree]];
+  const Mat3 cross = cross_matrix(inertia.center);
+  free.mass = inertia.mass;
+  free.moment = inertia.mass * inertia.center;
+  free.centered = inertia.center.isZero(0.0);
+  free.rotational = inertia.rotational + inertia.mass * cross.transpose() * cross;
+  free.inverse_mass = 1.0 / (inertia.mass + armature);
+  Block6 m(blocks_.data() + start_[tree]);
+  m.topLeftCorner<3, 3>() = (inertia.mass + armature) * Mat3::Identity();
+  m.bottomRightCorner<3, 3>() = free.rotational + armature * Mat3::Identity();
+  const double share = inertia.mass * inertia.mass * free.inverse_mass;
+  const Mat3 schur = m.bottomRightCorner<3, 3>() - share * cross.transpose() * cross;
+  const Eigen::LLT<Mat3> factor(schur);
+  free.inverse_rotational = factor.solve(Mat3::Identity());
+  free.definite = factor.info() == Eigen::Success && std::isfinite(free.inverse_mass) &&
+                  free.inverse_rotational.allFinite();
+}
+
+void Dynamics::set_positions(const Kinematics& kinematics) {
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    if (!model_->is_free_body(t)) {
+      set_tree_mass(kinematics, t);
+      continue;
+    }
+    const FreeBody& free = free_[tree_item_[t]];
+    if (free.centered) continue;
+    Block6 m(blocks_.data() + start_[t]);
+    const Mat3& r = kinematics.pose(model_->tree_body(t)).rotation;
+    m.topRightCorner<3, 3>().noalias() = r * -cross_matrix(free.moment);
+    m.bottomLeftCorner<3, 3>() = m.topRightCorner<3, 3>().transpose();
+  }
+}
+
+void Dynamics::set_tree_mass(const Kinematics& kinematics, Index tree) {
+  const Chain& chain = chains_[tree_item_[tree]];
+  const Vec3& origin = kinematics.origin(tree);
+  for (Index l = chain.link_begin; l < chain.link_end; ++l) {
+    inertia_[l] = composite_[l] =
+        SpatialInertia::of(links_[l].inertia, kinematics.pose(links_[l].body), origin);
+  }
+  const Kinematics::Motion& motion = kinematics.motion();
+  const Index n = model_->tree_dof_count(tree), first = model_->tree_dof(tree);
+  double* m = blocks_.data() + start_[tree];
+  for (Index l = chain.link_end - 1; l >= chain.link_begin; --l) {
+    const Link& link = links_[l];
+    for (Index d = link.dof_end - 1; d >= link.dof; --d) {
+      const Vec6 force = composite_[l] * Vec6(motion.col(d));
+      const Index row = d - first;
+      m[row * n + row] = motion.col(d).dot(force) + model_->armature()[d];
+      for (Index k = model_->dof_parent(d); k >= 0; k = model_->dof_parent(k)) {
+        m[(k - first) * n + row] = m[row * n + k - first] = motion.col(k).dot(force);
+      }
+    }
+    if (link.parent >= 0) composite_[link.parent] += composite_[l];
+  }
+}
+
+Eigen::Map<const Matrix> Dynamics::mass(Index tree) const {
+  const Index n = model_->tree_dof_count(tree);
+  return {blocks_.data() + start_[tree], n, n};
+}
+
+void Dynamics::multiply_mass(const Vector& v, Vector& y) const {
+  assert(v.size() == model_->dof_count());
+  y.resize(model_->dof_count());
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    const Index first = model_->tree_dof(t), n = model_->tree_dof_count(t);
+    const double* m = blocks_.data() + start_[t];
+    if (n == 6) {
+      y.segment<6>(first).noalias() = ConstBlock6(m) * v.segment<6>(first);
+      continue;
+    }
+    for (Index d = 0; d < n; ++d) {
+      const double* column = m + static_cast<std::size_t>(d) * n;
+      double sum = column[d] * v[first + d];
+      for (Index k = model_->dof_parent(first + d); k >= 0; k = model_->dof_parent(k)) {
+        sum += column[k - first] * v[k];
+        y[k] += column[k - first] * v[first + d];
+      }
+      y[first + d] = sum;
+    }
+  }
+}
+
+double Dynamics::kinetic_energy(const Vector& v) const {
+  assert(v.size() == model_->dof_count());
+  double twice = 0.0;
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    const Index first = model_->tree_dof(t), n = model_->tree_dof_count(t);
+    const double* m = blocks_.data() + start_[t];
+    for (Index d = 0; d < n; ++d) {
+      const double* column = m + static_cast<std::size_t>(d) * n;
+      double sum = 0.5 * column[d] * v[first + d];
+      for (Index k = model_->dof_parent(first + d); k >= 0; k = model_->dof_parent(k))
+        sum += column[k - first] * v[k];
+      twice += 2.0 * sum * v[first + d];
+    }
+  }
+  return 0.5 * twice;
+}
+
+double Dynamics::weight_energy(const Kinematics& kinematics, const Vec3& gravity) {
+  const Model& model = kinematics.model();
+  double energy = 0.0;
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    for (Index b = model.tree_body(t); b < model.tree_body_end(t); ++b) {
+      energy -= model.inertia(b).mass * gravity.dot(kinematics.center(b));
+    }
+  }
+  return energy;
+}
+
+void Dynamics::bias(const Kinematics& kinematics, const Vec3& gravity, Vector& bias) {
+  bias.resize(model_->dof_count());
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    if (model_->is_free_body(t)) {
+      free_bias(kinematics, gravity, t, bias);
+    } else {
+      tree_bias(kinematics, gravity, t, bias);
+    }
+  }
+}
+
+// m (g + w x (w x c)) and the moment about the frame's origin, that one in body axes.
+void Dynamics::free_bias(const Kinematics& kinematics, const Vec3& gravity, Index tree, Vector& bias) const {
+  const Index body = model_->tree_body(tree), dof = model_->tree_dof(tree);
+  const FreeBody& free = free_[tree_item_[tree]];
+  const Mat3& r = kinematics.pose(body).rotation;
+  const Vec3 w = r.transpose() * kinematics.velocity(body).tail<3>();
+  Vec3 linear = -free.mass * gravity;
+  Vec3 angular = w.cross(free.rotational * w);
+  if (!free.centered) {
+    linear += r * w.cross(w.cross(free.moment));
+    angular -= free.moment.cross(r.transpose() * gravity);
+  }
+  bias.segment<3>(dof) = linear;
+  bias.segment<3>(dof + 3) = angular;
+}
+
+// Newton-Euler with vdot = 0 in a frame that accelerates upwards.
+void Dynamics::tree_bias(const Kinematics& kinematics, const Vec3& gravity, Index tree, Vector& bias) {
+  const Chain& chain = chains_[tree_item_[tree]];
+  for (Index l = chain.link_begin; l < chain.link_end; ++l) {
+    const Vec6& velocity = kinematics.velocity(links_[l].body);
+    Vec6 acceleration = kinematics.drift(links_[l].body);
+    acceleration.head<3>() -= gravity;
+    force_[l] = inertia_[l] * acceleration + cross_force(velocity, inertia_[l] * velocity);
+  }
+  const Kinematics::Motion& motion = kinematics.motion();
+  for (Index l = chain.link_end - 1; l >= chain.link_begin; --l) {
+    const Link& link = links_[l];
+    for (Index d = link.dof; d < link.dof_end; ++d) bias[d] = motion.col(d).dot(force_[l]);
+    if (link.parent >= 0) force_[link.parent] += force_[l];
+  }
+}
+
+bool Dynamics::factorize() {
+  bool definite = true;
+  for (const FreeBody& free : free_) definite = definite && free.definite;
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    if (model_->is_free_body(t)) continue;
+    TreeMatrix& factor = chains_[tree_item_[t]].factor;
+    factor.assign(mass(t));
+    if (!factor.factorize()) definite = false;
+  }
+  return definite;
+}
+
+void Dynamics::solve_in_place(Vector& x) const {
+  assert(x.size() == model_->dof_count());
+  for (Index t = 0; t < model_->tree_count(); ++t) solve_tree_in_place(t, x.data() + model_->tree_dof(t));
+}
+
+void Dynamics::solve_tree_in_place(Index tree, double* x) const {
+  if (!model_->is_free_body(tree)) {
+    chains_[tree_item_[tree]].factor.solve_in_place(x);
+    return;
+  }
+  const FreeBody& free = free_[tree_item_[tree]];
+  Eigen::Map<Vec3> linear(x), angular(x + 3);
+  linear *= free.inverse_mass;
+  if (free.centered) {
+    angular = free.inverse_rotational * Vec3(angular);
+    return;
+  }
+  const ConstBlock6 m(blocks_.data() + start_[tree]);
+  const Vec3 moment = angular - m.bottomLeftCorner<3, 3>() * linear;
+  angular.noalias() = free.inverse_rotational * moment;
+  linear -= free.inverse_mass * (m.topRightCorner<3, 3>() * angular);
+}
+
+}  // namespace tribo

@@ -1,0 +1,198 @@
+#include "tribo/multibody/model_validation.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <utility>
+
+#include "tribo/math/errors.h"
+
+namespace tribo::detail {
+namespace {
+
+constexpr double kSymmetry = 1e-9;   // of inertias, relative to their trace
+constexpr double kSmallest = 1e-15;  // kg, kg m^2: what counts as no inertia, as in MuJoCo
+
+// One piece of the model by kind, number and name, for messages.
+struct Piece {
+  const char* kind;
+  Index index;
+  const std::string& name;
+
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> why, Args&&... args) const {
+    const std::string label =
+        name.empty() ? fmt::format("{} {}", kind, index) : fmt::format("{} {} \"{}\"", kind, index, name);
+    throw InvalidInput(label + ": " + fmt::format(why, std::forward<Args>(args)...));
+  }
+  void finite(bool ok, const char* field) const {
+    if (!ok) refuse("{} is not finite", field);
+  }
+  void not_negative(double value, const char* field) const {
+    if (!(value >= 0.0) || std::isinf(value)) refuse("{} is {}: it must be finite and >= 0", field, value);
+  }
+  void ordered(double lower, double upper, const char* field) const {
+    if (!(lower <= upper)) refuse("{} [{}, {}] are crossed: lower must be <= upper", field, lower, upper);
+  }
+};
+
+void validate_inertia(const Piece& piece, const RigidInertia& inertia) {
+  piece.not_negative(inertia.mass, "mass");
+  piece.finite(inertia.center.allFinite(), "centre of mass");
+  piece.finite(inertia.rotational.allFinite(), "inertia");
+  const double scale = inertia.rotational.cwiseAbs().maxCoeff();
+  if (!((inertia.rotational - inertia.rotational.transpose()).cwiseAbs().maxCoeff() <= kSymmetry * scale)) {
+    piece.refuse("inertia is not symmetric");
+  }
+  const Eigen::SelfAdjointEigenSolver<Mat3> spectrum(inertia.rotational, Eigen::EigenvaluesOnly);
+  const double smallest = spectrum.eigenvalues()[0];
+  if (smallest < -kSymmetry * scale) {
+    piece.refuse("inertia has the negative eigenvalue {}: inertias are >= 0 about every axis", smallest);
+  }
+}
+
+}  // namespace
+
+void validate_body(Index body, const BodyDescription& description, std::span<const BodyDescription> before) {
+  const Piece piece{"body", body, description.name};
+  if (description.parent < 0 || description.parent >= body) {
+    piece.refuse("parent is {}: it must be 0 (the world) or a body added before", description.parent);
+  }
+  // The bodies still open are those on the path from the last one to the world.
+  Index open = body - 1;
+  while (open > description.parent) open = before[open - 1].parent;
+  if (open != description.parent) {
+    piece.refuse(
+        "body {} was finished when another branch was begun: add all descendants of a body before its next "
+        "sibling",
+        description.parent);
+  }
+  piece.finite(description.position.allFinite(), "position");
+  const double length = description.rotation.coeffs().stableNorm();
+  if (!(length > 0.0) || !std::isfinite(length))
+    piece.refuse("rotation is not a quaternion that can be normalised");
+  validate_inertia(piece, description.inertia);
+}
+
+void validate_joint(Index joint, const JointDescription& d) {
+  const Piece piece{"joint", joint, d.name};
+  const bool scalar = d.kind == JointKind::hinge || d.kind == JointKind::slide;
+  if (scalar) {
+    piece.finite(d.axis.allFinite(), "axis");
+    if (!(d.axis.stableNorm() > 0.0)) piece.refuse("axis is zero");
+    piece.finite(std::isfinite(d.reference), "reference");
+  }
+  if (d.kind == JointKind::hinge || d.kind == JointKind::ball) piece.finite(d.anchor.allFinite(), "anchor");
+  piece.not_negative(d.armature, "armature");
+  piece.not_negative(d.damping, "damping");
+  piece.not_negative(d.stiffness, "stiffness");
+  piece.not_negative(d.dry_friction, "dry friction");
+  piece.finite(std::isfinite(d.spring_reference), "spring reference");
+  if (!d.limited) return;
+  piece.not_negative(d.limit_margin, "limit margin");
+  if (d.kind == JointKind::free) piece.refuse("a free joint has no limits");
+  if (d.kind == JointKind::ball && !(d.upper > 0.0)) {
+    piece.refuse("the upper limit is {}: that of a ball joint is its largest angle, > 0", d.upper);
+  }
+  if (scalar) piece.ordered(d.lower, d.upper, "limits");
+}
+
+void validate_joints_of(const BodyDescription& body, std::span<const JointDescription> joints) {
+  for (const JointDescription& joint : joints) {
+    if (joint.kind != JointKind::free) continue;
+    const Piece piece{"body", joint.body, body.name};
+    if (joints.size() > 1)
+      piece.refuse("a free joint must be the only joint of its body, here are {}", joints.size());
+    if (body.parent != 0) {
+      piece.refuse(
+          "it has a free joint and hangs on body {}: a free joint needs a body that hangs on the world",
+          body.parent);
+    }
+  }
+}
+
+void validate_tendon(Index tendon, const TendonDescription& d, std::span<const JointDescription> joints) {
+  const Piece piece{"tendon", tendon, d.name};
+  if (d.terms.empty()) piece.refuse("it has no terms");
+  for (const TendonDescription::Term& term : d.terms) {
+    if (term.joint < 0 || term.joint >= static_cast<Index>(joints.size())) {
+      piece.refuse("there is no joint {}", term.joint);
+    }
+    const JointKind kind = joints[term.joint].kind;
+    if (kind != JointKind::hinge && kind != JointKind::slide) {
+      piece.refuse("joint {} is a {} joint: terms take hinges and slides", term.joint, to_string(kind));
+    }
+    piece.finite(std::isfinite(term.coefficient), "a coefficient");
+  }
+  piece.not_negative(d.damping, "damping");
+  piece.not_negative(d.stiffness, "stiffness");
+  piece.not_negative(d.dry_friction, "dry friction");
+  if (d.stiffness > 0.0) piece.ordered(d.spring_lower, d.spring_upper, "spring lengths");
+  if (!d.limited) return;
+  piece.ordered(d.lower, d.upper, "limits");
+  piece.not_negative(d.limit_margin, "limit margin");
+}
+
+void validate_actuator(Index actuator, const ActuatorDescription& d, Index joint_count, Index tendon_count) {
+  const Piece piece{"actuator", actuator, d.name};
+  if ((d.joint >= 0) == (d.tendon >= 0)) {
+    piece.refuse("it acts on joint {} and tendon {}: exactly one of them must be given", d.joint, d.tendon);
+  }
+  if (d.joint >= joint_count) piece.refuse("there is no joint {}", d.joint);
+  if (d.tendon >= tendon_count) piece.refuse("there is no tendon {}", d.tendon);
+  piece.finite(d.gear.allFinite(), "gear");
+  piece.finite(std::isfinite(d.gain), "gain");
+  piece.finite(d.bias.allFinite(), "bias");
+  piece.ordered(d.control_lower, d.control_upper, "control limits");
+  piece.ordered(d.force_lower, d.force_upper, "force limits");
+}
+
+void validate_site(Index site, const SiteDescription& d, Index body_count) {
+  const Piece piece{"site", site, d.name};
+  if (d.body < 0 || d.body >= body_count) piece.refuse("there is no body {}", d.body);
+  piece.finite(d.pose.position.allFinite() && d.pose.rotation.allFinite(), "pose");
+}
+
+// A joint with nothing but point masses on its axis is singular for good only when nothing below it moves.
+void validate_inertias(const Model& model) {
+  std::vector<RigidInertia> composite(model.body_count());
+  std::vector<bool> moves_below(model.body_count(), false);
+  for (Index b = 1; b < model.body_count(); ++b) composite[b] = model.inertia(b);
+  for (Index b = model.body_count() - 1; b >= 1; --b) {
+    const Piece piece{"body", b, model.body_name(b)};
+    const RigidInertia& whole = composite[b];
+    for (Index j = model.joint_begin(b); j < model.joint_end(b); ++j) {
+      const JointDescription& joint = model.joint(j);
+      if (joint.armature > 0.0) continue;
+      if (!(whole.mass > kSmallest)) {
+        const double spin = whole.rotational.trace();
+        if (joint.kind == JointKind::free || joint.kind == JointKind::slide || !(spin > kSmallest)) {
+          piece.refuse("it moves but has no mass: give it an inertia, or its joints an armature");
+        }
+      }
+      if (joint.kind == JointKind::slide || moves_below[b]) continue;
+      const Vec3 pivot = joint.kind == JointKind::free ? whole.center : joint.anchor;
+      const Mat3 about =
+          whole.rotational + whole.mass * ((whole.center - pivot).squaredNorm() * Mat3::Identity() -
+                                           (whole.center - pivot) * (whole.center - pivot).transpose());
+      const double least =
+          joint.kind == JointKind::hinge
+              ? joint.axis.dot(about * joint.axis)
+              : Eigen::SelfAdjointEigenSolver<Mat3>(about, Eigen::EigenvaluesOnly).eigenvalues()[0];
+      if (!(least > kSmallest)) {
+        piece.refuse(
+            "its {} joint turns it about an axis without rotational inertia: give it one, or the joint an "
+            "armature",
+            to_string(joint.kind));
+      }
+    }
+    const Index parent = model.body_parent(b);
+    if (parent == 0) continue;
+    composite[parent] =
+        composite[parent] + whole.placed({model.body_position(b), model.body_rotation(b).toRotationMatrix()});
+    if (moves_below[b] || model.joint_begin(b) < model.joint_end(b)) moves_below[parent] = true;
+  }
+}
+
+}  // namespace tribo::detail
