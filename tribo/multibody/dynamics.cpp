@@ -78,16 +78,17 @@ void Dynamics::prepare_free(Index tree) {
   const double armature = model_->armature()[dof];
   FreeBody& free = free_[tree_item_[tree]];
   const Mat3 cross = cross_matrix(inertia.center);
+  const Mat3 squared = cross.transpose() * cross;  // symmetric to the last bit
   free.mass = inertia.mass;
   free.moment = inertia.mass * inertia.center;
   free.centered = inertia.center.isZero(0.0);
-  free.rotational = inertia.rotational + inertia.mass * cross.transpose() * cross;
+  free.rotational = inertia.rotational + inertia.mass * squared;
   free.inverse_mass = 1.0 / (inertia.mass + armature);
   Block6 m(blocks_.data() + start_[tree]);
   m.topLeftCorner<3, 3>() = (inertia.mass + armature) * Mat3::Identity();
   m.bottomRightCorner<3, 3>() = free.rotational + armature * Mat3::Identity();
   const double share = inertia.mass * inertia.mass * free.inverse_mass;
-  const Mat3 schur = m.bottomRightCorner<3, 3>() - share * cross.transpose() * cross;
+  const Mat3 schur = m.bottomRightCorner<3, 3>() - share * squared;
   const Eigen::LLT<Mat3> factor(schur);
   free.inverse_rotational = factor.solve(Mat3::Identity());
   free.definite = factor.info() == Eigen::Success && std::isfinite(free.inverse_mass) &&
