@@ -1,1 +1,163 @@
 #include "tribo/sim/world.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tribo/math/errors.h"
+
+namespace tribo {
+
+namespace {
+
+std::string label(std::string_view what, std::size_t index, const std::string& name) {
+  return name.empty() ? fmt::format("{} {}", what, index) : fmt::format("{} '{}'", what, name);
+}
+
+void check_material(const std::string& owner, const Material& m) {
+  const auto refuse = [&](std::string_view field, double value, std::string_view rule) {
+    throw InvalidInput(fmt::format("{} of {} is {}: it must be {}", field, owner, value, rule));
+  };
+  if (!std::isfinite(m.friction) || m.friction < 0.0) refuse("friction", m.friction, "finite and >= 0");
+  if (!(m.stiffness > 0.0)) refuse("stiffness", m.stiffness, "> 0 N/m (infinite: rigid)");
+  if (!std::isfinite(m.dissipation_time) || m.dissipation_time < 0.0) {
+    refuse("dissipation time", m.dissipation_time, "finite and >= 0 s");
+  }
+  if (!(m.restitution >= 0.0 && m.restitution <= 1.0)) refuse("restitution", m.restitution, "in [0, 1]");
+}
+
+void check_margin(const std::string& owner, double margin) {
+  if (!std::isfinite(margin) || margin < 0.0) {
+    throw InvalidInput(fmt::format("margin of {} is {}: it must be finite and >= 0 m", owner, margin));
+  }
+}
+
+void check_index(const std::string& owner, std::string_view field, Index index, std::size_t count) {
+  if (index < 0 || static_cast<std::size_t>(index) >= count) {
+    throw InvalidInput(fmt::format("{} of {} is {}: there are {}", field, owner, index, count));
+  }
+}
+
+void check_frame(const std::string& owner, const Pose& pose) {
+  if (!pose.position.allFinite() || !pose.rotation.allFinite()) {
+    throw InvalidInput(fmt::format("pose of {} is not finite", owner));
+  }
+  if ((pose.rotation.transpose() * pose.rotation - Mat3::Identity()).cwiseAbs().maxCoeff() > 1e-6) {
+    throw InvalidInput(fmt::format("rotation of {} is not orthonormal", owner));
+  }
+}
+
+void check_geoms(const World& world) {
+  const auto bodies = static_cast<std::size_t>(world.model.body_count());
+  for (std::size_t g = 0; g < world.geoms.size(); ++g) {
+    const Geom& geom = world.geoms[g];
+    const std::string owner = label("geom", g, geom.name);
+    check_index(owner, "body", geom.body, bodies);
+    check_frame(owner, geom.pose);
+    check_material(owner, geom.material);
+    check_margin(owner, geom.margin);
+  }
+  for (std::size_t p = 0; p < world.pairs.size(); ++p) {
+    const GeomPair& pair = world.pairs[p];
+    const std::string owner = label("contact pair", p, "");
+    check_index(owner, "first geom", pair.first, world.geoms.size());
+    check_index(owner, "second geom", pair.second, world.geoms.size());
+    check_material(owner, pair.material);
+    check_margin(owner, pair.margin);
+  }
+  for (const auto& [a, b] : world.excluded_bodies) {
+    check_index("an excluded pair", "body", a, bodies);
+    check_index("an excluded pair", "body", b, bodies);
+  }
+}
+
+void check_scalar_joint(const World& world, const std::string& owner, std::string_view field, Index joint) {
+  check_index(owner, field, joint, static_cast<std::size_t>(world.model.joint_count()));
+  const JointKind kind = world.model.joint(joint).kind;
+  if (dofs_of(kind) != 1) {
+    throw InvalidInput(fmt::format("{} of {} is a {} joint: only hinges and slides can be coupled", field,
+                                   owner, to_string(kind)));
+  }
+}
+
+void check_couplings(const World& world) {
+  const auto bodies = static_cast<std::size_t>(world.model.body_count());
+  for (std::size_t k = 0; k < world.connects.size(); ++k) {
+    const Connect& c = world.connects[k];
+    const std::string owner = label("connect", k, c.name);
+    check_index(owner, "first body", c.first, bodies);
+    check_index(owner, "second body", c.second, bodies);
+    if (!c.first_anchor.allFinite() || !c.second_anchor.allFinite()) {
+      throw InvalidInput(fmt::format("anchor of {} is not finite", owner));
+    }
+  }
+  for (std::size_t k = 0; k < world.welds.size(); ++k) {
+    const Weld& w = world.welds[k];
+    const std::string owner = label("weld", k, w.name);
+    check_index(owner, "first body", w.first, bodies);
+    check_index(owner, "second body", w.second, bodies);
+    check_frame(owner, w.first_frame);
+    check_frame(owner, w.second_frame);
+  }
+  for (std::size_t k = 0; k < world.joint_couplings.size(); ++k) {
+    const JointCoupling& c = world.joint_couplings[k];
+    const std::string owner = label("joint coupling", k, c.name);
+    check_scalar_joint(world, owner, "first joint", c.first);
+    if (c.second >= 0) check_scalar_joint(world, owner, "second joint", c.second);
+  }
+  for (std::size_t k = 0; k < world.tendon_couplings.size(); ++k) {
+    const TendonCoupling& c = world.tendon_couplings[k];
+    const std::string owner = label("tendon coupling", k, c.name);
+    check_index(owner, "first tendon", c.first, world.model.tendons().size());
+    if (c.second >= 0) check_index(owner, "second tendon", c.second, world.model.tendons().size());
+  }
+}
+
+}  // namespace
+
+Index World::add_geom(Geom geom) {
+  geoms.push_back(std::move(geom));
+  return static_cast<Index>(geoms.size()) - 1;
+}
+
+Index World::find_geom(std::string_view geom_name) const {
+  for (std::size_t g = 0; g < geoms.size(); ++g) {
+    if (geoms[g].name == geom_name) return static_cast<Index>(g);
+  }
+  return -1;
+}
+
+RigidInertia inertia_of_density(const Shape& shape, double density) {
+  const VolumeMoments moments = shape.moments();
+  return {density * moments.volume, moments.center, density * moments.inertia};
+}
+
+RigidInertia uniform_inertia(const Shape& shape, double mass) {
+  const VolumeMoments moments = shape.moments();
+  if (!(moments.volume > 0.0)) {
+    throw InvalidInput(fmt::format("a {} has no volume: its inertia must be given", to_string(shape.kind())));
+  }
+  return {mass, moments.center, mass / moments.volume * moments.inertia};
+}
+
+void validate(const World& world) {
+  if (!world.gravity.allFinite()) throw InvalidInput("gravity of the world is not finite");
+  if (!(std::isfinite(world.time_step) && world.time_step > 0.0)) {
+    throw InvalidInput(
+        fmt::format("time step of the world is {}: it must be finite and > 0 s", world.time_step));
+  }
+  check_margin("the world", world.margin);
+  check_geoms(world);
+  check_couplings(world);
+  for (std::size_t k = 0; k < world.keyframes.size(); ++k) {
+    const Keyframe& key = world.keyframes[k];
+    if (key.state.q.size() != world.model.coordinate_count() ||
+        key.state.v.size() != world.model.dof_count()) {
+      throw InvalidInput(fmt::format("{} has {} coordinates and {} velocities: the model has {} and {}",
+                                     label("keyframe", k, key.name), key.state.q.size(), key.state.v.size(),
+                                     world.model.coordinate_count(), world.model.dof_count()));
+    }
+  }
+}
+
+}  // namespace tribo

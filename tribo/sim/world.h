@@ -54,7 +54,7 @@ struct Geom {
   // Two geoms may touch if (type_a & affinity_b) || (type_b & affinity_a).
   std::uint32_t contact_type = 1, contact_affinity = 1;
   bool frictionless = false;  // together with another frictionless one: one row instead of three
-  double margin = 0.0;        // m; contacts are made within the sum of the margins, and at least World::margin
+  double margin = 0.0;  // m; contacts are made within the sum of the margins, and at least World::margin
 };
 
 // Overrides filter and material for two geoms.
@@ -68,8 +68,8 @@ struct GeomPair {
 // Bilateral couplings.
 struct Connect {  // a point of one body stays on a point of another
   std::string name;
-  Index first = 0, second = 0;         // bodies; 0: the world
-  Vec3 first_anchor = Vec3::Zero();    // in the bodies' frames
+  Index first = 0, second = 0;       // bodies; 0: the world
+  Vec3 first_anchor = Vec3::Zero();  // in the bodies' frames
   Vec3 second_anchor = Vec3::Zero();
 };
 struct Weld {  // a frame of one body stays on a frame of another
@@ -82,7 +82,8 @@ struct JointCoupling {  // q1 - q1_ref = polynomial(q2 - q2_ref); second < 0: a 
   Index first = 0, second = -1;  // scalar joints
   std::array<double, 5> polynomial{0, 1, 0, 0, 0};
 };
-struct TendonCoupling {  // the same for tendon lengths, relative to their lengths at the reference coordinates
+struct
+    TendonCoupling {  // the same for tendon lengths, relative to their lengths at the reference coordinates
   std::string name;
   Index first = 0, second = -1;
   std::array<double, 5> polynomial{0, 1, 0, 0, 0};

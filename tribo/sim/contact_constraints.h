@@ -1,0 +1,46 @@
+// Contacts as constraints: frames, Jacobians, biases, compliances, and impulses back in world axes.
+#pragma once
+
+#include "tribo/sim/constraint_set.h"
+#include "tribo/sim/contact_finder.h"
+#include "tribo/sim/free_motion.h"
+
+namespace tribo {
+
+// Rows (t1, t2, n), right-handed, a continuous function of n except at n_z = 0-.
+Mat3 contact_frame(const Vec3& normal);
+
+struct ContactConstraint {
+  Index contact = 0;     // number among the contacts
+  Index constraint = 0;  // number in the set
+};
+
+class ContactConstraints {
+ public:
+  explicit ContactConstraints(const ContactFinder& finder) : finder_(&finder) {}
+
+  // Appends the contacts chosen (all where `chosen` is empty).
+  void add(const std::vector<Contact>& contacts, const Kinematics& kinematics, const FreeMotion& motion,
+           double h, Law law, const ContactLawSettings& settings, ConstraintSet& set);
+  // One of them with its bias given; for impacts.
+  void add_with_bias(const std::vector<Contact>& contacts, Index contact, const Kinematics& kinematics,
+                     double normal_bias, ConstraintSet& set);
+
+  const std::vector<ContactConstraint>& list() const { return list_; }
+  void clear() { list_.clear(); }
+  // Impulse of a constraint in world axes, and back.
+  Vec3 to_world(const Contact& contact, const Vec3& impulse) const;
+  Vec3 to_local(const Contact& contact, const Vec3& impulse) const;
+
+ private:
+  bool one_row(const Contact& contact) const;
+  void add_rows(const Contact& contact, const Kinematics& kinematics, ConstraintSet& set);
+  double rms_inverse_mass(const ConstraintSet& set, Index constraint, const Kinematics& kinematics,
+                          const FreeMotion& motion);
+
+  const ContactFinder* finder_;
+  std::vector<ContactConstraint> list_;
+  std::vector<double> column_;
+};
+
+}  // namespace tribo

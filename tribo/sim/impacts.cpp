@@ -1,0 +1,69 @@
+#include "tribo/sim/impacts.h"
+
+#include <algorithm>
+
+namespace tribo {
+
+namespace {
+constexpr Index kMaxRounds = 1000;  // geometric decay of e < 1 between two walls ends far earlier
+}
+
+Impacts::Impacts(const World& world, const ContactFinder& finder, const std::string& solver)
+    : world_(&world), finder_(&finder), constraints_(finder), solver_(world.model, solver) {
+  for (const Geom& geom : world.geoms) any_ = any_ || geom.material.restitution > 0.0;
+  for (const GeomPair& pair : world.pairs) any_ = any_ || pair.material.restitution > 0.0;
+}
+
+double Impacts::approach(const Contact& contact, const Kinematics& kinematics) const {
+  return contact.normal.dot(kinematics.point_velocity(contact.body_b, contact.position) -
+                            kinematics.point_velocity(contact.body_a, contact.position));
+}
+
+// Contacts that will have met by the end of the step, sorted into those that bounce now and those that only hold.
+bool Impacts::collect(const std::vector<Contact>& contacts, double h, double threshold,
+                      const Kinematics& kinematics) {
+  closing_.clear();
+  touching_.clear();
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    const Contact& contact = contacts[c];
+    const double rate = approach(contact, kinematics);
+    if (finder_->surface(contact.surface).restitution > 0.0) {
+      if (rate < -threshold && contact.gap + h * rate < 0.0) closing_.push_back(static_cast<Index>(c));
+    } else if (contact.gap <= 0.0) {
+      touching_.push_back(static_cast<Index>(c));
+    }
+  }
+  return !closing_.empty();
+}
+
+Impacts::Outcome Impacts::apply(const std::vector<Contact>& contacts, double h, const ContactLawSettings& law,
+                                const JointConstraints& joints, const Settings& settings, Workers& workers,
+                                const State& state, Kinematics& kinematics, const Dynamics& dynamics,
+                                Vector& v) {
+  Outcome outcome;
+  if (!any_ || contacts.empty()) return outcome;
+  motion_.matrix.resize(world_->model.tree_count());
+  for (Index t = 0; t < world_->model.tree_count(); ++t) motion_.matrix[t] = dynamics.mass(t).data();
+  while (outcome.rounds < kMaxRounds && collect(contacts, h, law.restitution_threshold, kinematics)) {
+    set_.clear();
+    constraints_.clear();
+    for (const Index c : closing_) {
+      const double e = finder_->surface(contacts[c].surface).restitution;
+      constraints_.add_with_bias(contacts, c, kinematics, e * approach(contacts[c], kinematics), set_);
+    }
+    for (const Index c : touching_) constraints_.add_with_bias(contacts, c, kinematics, 0.0, set_);
+    joints.add_holding(kinematics, state, set_);
+    dynamics.multiply_mass(v, motion_.momentum);
+    motion_.velocity = v;
+    start_.assign(set_.size(), Vec3::Zero());
+    const SolveSummary summary = solver_.solve(set_, motion_, settings, workers, start_, v, impulse_);
+    outcome.worst.iterations += summary.iterations;
+    outcome.worst.missed_islands += summary.missed_islands;
+    outcome.worst.error = std::max(outcome.worst.error, summary.error);
+    kinematics.set_velocities(v);
+    ++outcome.rounds;
+  }
+  return outcome;
+}
+
+}  // namespace tribo

@@ -1,0 +1,46 @@
+// Restitution: the jump of the velocities before a step when bodies meet faster than a threshold.
+//
+// Newton's law v_n+ = -e v_n- at every contact that closes, in rounds: a round takes the contacts that close now
+// (and those without restitution that touch), solves M (v+ - v-) = J^T lambda with the bias e v_n-, and the next
+// round takes what closes then. So an impact travels through touching bodies one by one: with e = 1 the last ball
+// of Newton's cradle swings out, where one simultaneous solve would send them all off together. Every round
+// conserves momentum, and with e = 1 and no friction energy.
+#pragma once
+
+#include "tribo/multibody/dynamics.h"
+#include "tribo/sim/contact_constraints.h"
+#include "tribo/sim/joint_constraints.h"
+#include "tribo/sim/step_solver.h"
+
+namespace tribo {
+
+class Impacts {
+ public:
+  Impacts(const World& world, const ContactFinder& finder, const std::string& solver);
+
+  struct Outcome {
+    Index rounds = 0;
+    SolveSummary worst;
+  };
+  // Changes `v` where something bounces. `kinematics` at the state's positions; its velocities follow v.
+  Outcome apply(const std::vector<Contact>& contacts, double h, const ContactLawSettings& law,
+                const JointConstraints& joints, const Settings& settings, Workers& workers,
+                const State& state, Kinematics& kinematics, const Dynamics& dynamics, Vector& v);
+
+ private:
+  double approach(const Contact& contact, const Kinematics& kinematics) const;
+  bool collect(const std::vector<Contact>& contacts, double h, double threshold,
+               const Kinematics& kinematics);
+
+  const World* world_;
+  const ContactFinder* finder_;
+  bool any_ = false;  // a surface with restitution
+  ContactConstraints constraints_;
+  StepSolver solver_;
+  ConstraintSet set_;
+  TreeMotion motion_;
+  std::vector<Index> closing_, touching_;
+  std::vector<Vec3> start_, impulse_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,117 @@
+// Steps a World through time: state -> kinematics -> contacts -> problem -> islands -> solve -> certificate -> next
+// state. Every step keeps its certificate; a step that misses the tolerance is counted and reported, never hidden.
+//
+// Example
+//   Simulator simulator(world);
+//   simulator.on_missed = [](const StepReport& r) { fmt::print("step {}: error {:.1e}\n", r.step, r.error); };
+//   while (simulator.state().time < 10.0) simulator.step();
+//
+// The same world, settings and controls give the same bits, on any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tribo/sim/contact_finder.h"
+#include "tribo/sim/contact_law.h"
+#include "tribo/sim/free_motion.h"
+#include "tribo/sim/world.h"
+#include "tribo/solve/solver.h"
+
+namespace tribo {
+
+struct SimulatorSettings {
+  double time_step = 0.0;  // s; 0: the world's own
+  Scheme scheme = Scheme::symplectic_euler;
+  Law law = Law::exact;
+  std::string solver = "auto";  // see solve/catalogue.h; options as in "nsgs:omega=1.2"
+  double tolerance = 1e-6;      // of the scaled certificate, every step
+  Index max_iterations = 20000;
+  double time_limit = std::numeric_limits<double>::infinity();  // s of wall clock per step's solve
+  Index threads = 1;
+  bool warm_start = true;
+  ContactLawSettings contact;
+  bool sleeping = false;         // islands at rest are left out until something touches them
+  double sleep_velocity = 1e-3;  // m/s, rad/s
+  double sleep_time = 0.5;       // s below it
+};
+
+// Seconds of wall clock.
+struct StepTimes {
+  double kinematics = 0.0, collision = 0.0, assembly = 0.0, solve = 0.0, integrate = 0.0;
+  double total() const { return kinematics + collision + assembly + solve + integrate; }
+};
+
+struct StepReport {
+  std::int64_t step = 0;  // 1 after the first
+  double time = 0.0;      // s, at the end of the step
+  Index contacts = 0;     // within reach, most of them open or pressed
+  Index constraints = 0;
+  Index islands = 0;
+  Index missed_islands = 0;  // certificate above the tolerance
+  Index iterations = 0, factorizations = 0;
+  Index impact_rounds = 0;            // of restitution
+  double error = 0.0;                 // worst certificate of the step's islands, 0 without constraints
+  Status status = Status::converged;  // of the island with the worst certificate
+  double penetration = 0.0;           // deepest contact at the beginning of the step, m
+  StepTimes times;
+
+  bool missed() const { return missed_islands > 0; }
+};
+
+struct Energy {
+  double kinetic = 0.0, weight = 0.0, springs = 0.0;  // J; weight relative to the world's origin
+  double total() const { return kinetic + weight + springs; }
+};
+
+class Simulator {
+ public:
+  // Validates the world and the settings (InvalidInput).
+  explicit Simulator(World world, SimulatorSettings settings = {});
+  ~Simulator();
+  Simulator(Simulator&&) noexcept;
+  Simulator& operator=(Simulator&&) noexcept;
+
+  const World& world() const;
+  const Model& model() const { return world().model; }
+  const SimulatorSettings& settings() const;
+  double time_step() const;
+
+  const State& state() const;
+  // Checks sizes and numbers, normalises quaternions, forgets warm starts.
+  void set_state(const State& state);
+  Vector& control();  // [actuators], as in ActuatorDescription
+  Vector& force();    // [dofs] applied generalised forces, N and N m; kept until changed
+
+  // One time step. Throws nothing on hard problems; a state that is no longer finite ends in InvalidInput with the
+  // step that caused it.
+  StepReport step();
+
+  std::function<void(const StepReport&)> on_missed;  // after a step whose certificate missed the tolerance
+  std::int64_t step_count() const;
+  std::int64_t missed_steps() const;
+
+  // Of the last step: contacts at its beginning and the impulses on their second bodies, world axes, N s.
+  const std::vector<Contact>& contacts() const;
+  const std::vector<Vec3>& contact_impulses() const;
+  // The problem of the last step as a whole, for files and for other solvers. Empty before the first.
+  ContactProblem problem() const;
+
+  // Kinematics, energy, momentum at the current state.
+  const Kinematics& kinematics() const;
+  Energy energy() const;
+  // Linear [N s] and angular about the world's origin [N m s] momentum of all trees.
+  Vec6 momentum() const;
+  // Of q, v and time, bit for bit.
+  std::uint64_t state_hash() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,218 @@
+#include "tribo/sim/step_solver.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tribo/solve/catalogue.h"
+
+namespace tribo {
+
+namespace {
+// Up to here `auto` solves directly, and one solver per thread serves all such islands.
+constexpr Index kTiny = 5;
+}  // namespace
+
+struct StepSolver::Slot {
+  std::unique_ptr<Solver> solver;
+  ProblemFiller filler;
+  ContactProblem problem;
+  Solution solution;
+  Vector start;
+};
+
+StepSolver::StepSolver(const Model& model, const std::string& solver) : model_(&model), solver_(solver) {
+  make_solver(solver);  // an unknown name is refused now, not in the first step with a contact
+  const Index trees = model.tree_count();
+  root_.resize(trees);
+  island_of_.resize(trees);
+  local_tree_.resize(trees);
+}
+
+StepSolver::~StepSolver() = default;
+
+StepSolver::Slot& StepSolver::slot(Index number, std::vector<std::unique_ptr<Slot>>& slots) {
+  while (static_cast<Index>(slots.size()) <= number) {
+    slots.push_back(std::make_unique<Slot>());
+    slots.back()->solver = make_solver(solver_);
+  }
+  return *slots[number];
+}
+
+Index StepSolver::find(Index tree) {
+  while (root_[tree] != tree) {
+    root_[tree] = root_[root_[tree]];
+    tree = root_[tree];
+  }
+  return tree;
+}
+
+void StepSolver::deal(const ConstraintSet& set) {
+  std::iota(root_.begin(), root_.end(), 0);
+  for (Index i = 0; i < set.size(); ++i) {
+    const ConstraintSet::Entry& entry = set.entry(i);
+    for (Index p = entry.piece_begin + 1; p < entry.piece_end; ++p) {
+      const Index a = find(set.piece(p - 1).tree), b = find(set.piece(p).tree);
+      root_[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  for (Index t = 0; t < model_->tree_count(); ++t) root_[t] = find(t);
+  std::fill(island_of_.begin(), island_of_.end(), -1);
+  constraint_start_.assign(1, 0);
+  constraint_island_.resize(set.size());
+  for (Index i = 0; i < set.size(); ++i) {
+    const ConstraintSet::Entry& entry = set.entry(i);
+    constraint_island_[i] = -1;
+    if (entry.piece_begin == entry.piece_end) continue;  // between fixed bodies
+    Index& island = island_of_[root_[set.piece(entry.piece_begin).tree]];
+    if (island < 0) {
+      island = static_cast<Index>(constraint_start_.size()) - 1;
+      constraint_start_.push_back(0);
+    }
+    constraint_island_[i] = island;
+    ++constraint_start_[island + 1];
+  }
+  const auto islands = static_cast<Index>(constraint_start_.size()) - 1;
+  tree_start_.assign(islands + 1, 0);
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    island_of_[t] = island_of_[root_[t]];
+    if (island_of_[t] >= 0) local_tree_[t] = tree_start_[island_of_[t] + 1]++;
+  }
+  std::partial_sum(constraint_start_.begin(), constraint_start_.end(), constraint_start_.begin());
+  std::partial_sum(tree_start_.begin(), tree_start_.end(), tree_start_.begin());
+  constraints_.resize(constraint_start_.back());
+  trees_.resize(tree_start_.back());
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    if (island_of_[t] >= 0) trees_[tree_start_[island_of_[t]] + local_tree_[t]] = t;
+  }
+  for (Index i = set.size() - 1; i >= 0; --i) {
+    // Filled from the back: constraint_start_[k + 1] is pushed down to the island's beginning ...
+    if (constraint_island_[i] >= 0) constraints_[--constraint_start_[constraint_island_[i] + 1]] = i;
+  }
+  // ... so that the array now holds the beginnings one place late.
+  constraint_start_.erase(constraint_start_.begin());
+  constraint_start_.push_back(static_cast<Index>(constraints_.size()));
+}
+
+bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
+                      std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem) {
+  filler.begin(problem);
+  for (const Index t : trees) {
+    filler.add_tree(model_->tree_dof_count(t), motion.matrix[t],
+                    motion.momentum.data() + model_->tree_dof(t));
+  }
+  for (const Index i : constraints) {
+    const ConstraintSet::Entry& entry = set.entry(i);
+    filler.add_constraint(entry.data);
+    for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
+      filler.add_piece(local_tree_[set.piece(p).tree], set.values(set.piece(p)));
+    }
+  }
+  return filler.finish();
+}
+
+void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
+                              const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
+                              std::vector<Vec3>& impulse) {
+  const std::span<const Index> constraints{constraints_.data() + constraint_start_[island],
+                                           constraints_.data() + constraint_start_[island + 1]};
+  const std::span<const Index> trees{trees_.data() + tree_start_[island],
+                                     trees_.data() + tree_start_[island + 1]};
+  SolveSummary& result = result_[island];
+  result = {};
+  if (!fill(set, motion, constraints, trees, slot.filler, slot.problem)) {
+    result.missed_islands = 1;
+    result.error = std::numeric_limits<double>::infinity();
+    result.worst_status = Status::stalled;
+    return;  // v* stays
+  }
+  bool known = false;
+  slot.start.resize(slot.problem.row_count());
+  Index row = 0;
+  for (const Index i : constraints) {
+    const Index rows = rows_of(set.entry(i).data.kind);
+    slot.start.segment(row, rows) = start[i].head(rows);
+    known = known || !start[i].isZero(0.0);
+    row += rows;
+  }
+  const Report report =
+      slot.solver->solve(slot.problem, settings, slot.solution, known ? &slot.start : nullptr);
+  result.iterations = report.iterations;
+  result.factorizations = report.factorizations;
+  result.error = value_of(report.certificate, settings.measure);
+  result.worst_status = report.status;
+  result.missed_islands = result.error <= settings.tolerance ? 0 : 1;
+  row = 0;
+  for (const Index i : constraints) {
+    const Index rows = rows_of(set.entry(i).data.kind);
+    impulse[i].setZero();
+    impulse[i].head(rows) = slot.solution.impulse.segment(row, rows);
+    row += rows;
+  }
+  Index dof = 0;
+  for (const Index t : trees) {
+    const Index n = model_->tree_dof_count(t);
+    velocity.segment(model_->tree_dof(t), n) = slot.solution.generalized_velocity.segment(dof, n);
+    dof += n;
+  }
+}
+
+SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
+                               Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
+                               std::vector<Vec3>& impulse) {
+  velocity = motion.velocity;
+  impulse.assign(set.size(), Vec3::Zero());
+  SolveSummary sum;
+  deal(set);
+  sum.islands = static_cast<Index>(constraint_start_.size()) - 1;
+  if (sum.islands == 0) return sum;
+  result_.resize(sum.islands);
+  slot(workers.count() - 1, tiny_);
+  Index large = 0;
+  local_slot_.resize(sum.islands);
+  for (Index k = 0; k < sum.islands; ++k) {
+    local_slot_[k] = constraint_start_[k + 1] - constraint_start_[k] <= kTiny ? -1 : large++;
+  }
+  if (large > 0) slot(large - 1, large_);
+  // An island alone may use all threads itself.
+  Settings own = settings;
+  own.islands = false;
+  own.threads = sum.islands == 1 ? workers.count() : 1;
+  const auto body = [&](Index k, Index worker) {
+    Slot& chosen = local_slot_[k] < 0 ? *tiny_[worker] : *large_[local_slot_[k]];
+    solve_island(k, chosen, set, motion, own, start, velocity, impulse);
+  };
+  if (sum.islands == 1) {
+    body(0, 0);
+  } else {
+    workers.run(sum.islands, body);
+  }
+  for (const SolveSummary& r : result_) {
+    sum.iterations += r.iterations;
+    sum.factorizations += r.factorizations;
+    sum.missed_islands += r.missed_islands;
+    if (!(r.error <= sum.error)) {
+      sum.error = r.error;
+      sum.worst_status = r.worst_status;
+    }
+  }
+  return sum;
+}
+
+bool StepSolver::whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem) {
+  std::vector<Index> constraints, trees;
+  std::vector<bool> touched(model_->tree_count(), false);
+  for (Index i = 0; i < set.size(); ++i) {
+    const ConstraintSet::Entry& entry = set.entry(i);
+    if (entry.piece_begin < entry.piece_end) constraints.push_back(i);
+    for (Index p = entry.piece_begin; p < entry.piece_end; ++p) touched[set.piece(p).tree] = true;
+  }
+  for (Index t = 0; t < model_->tree_count(); ++t) {
+    if (!touched[t]) continue;
+    local_tree_[t] = static_cast<Index>(trees.size());
+    trees.push_back(t);
+  }
+  ProblemFiller filler;
+  return fill(set, motion, constraints, trees, filler, problem);
+}
+
+}  // namespace tribo

@@ -1,0 +1,68 @@
+// Stage two of a step: deals the constraints out to islands (connected components over the trees), makes one
+// ContactProblem of each, solves them on any number of threads, and puts velocities and impulses together.
+//
+// Islands are numbered by their first constraint; an island's numbers do not depend on the thread that solves
+// it, so the result has the same bits for any number of threads. Trees without constraints keep v*.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tribo/math/workers.h"
+#include "tribo/sim/constraint_set.h"
+#include "tribo/sim/free_motion.h"
+#include "tribo/solve/solver.h"
+
+namespace tribo {
+
+struct SolveSummary {
+  Index islands = 0;
+  Index missed_islands = 0;  // certificate above the tolerance
+  Index iterations = 0, factorizations = 0;
+  double error = 0.0;  // worst certificate of the islands, chosen measure
+  Status worst_status = Status::converged;
+};
+
+class StepSolver {
+ public:
+  // InvalidInput when the solver's name or options are unknown.
+  StepSolver(const Model& model, const std::string& solver);
+  ~StepSolver();
+
+  // `start` [constraints]: impulses to start from (zero: none known). Fills velocity [dofs] and impulse
+  // [constraints] (scalars: the first entry).
+  SolveSummary solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
+                     Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
+                     std::vector<Vec3>& impulse);
+
+  // All constraints and all trees they touch in one problem.
+  bool whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem);
+
+  // Root of the tree's component in the last solve; trees with one root were coupled.
+  Index component(Index tree) const { return root_[tree]; }
+
+ private:
+  struct Slot;
+
+  Index find(Index tree);
+  void deal(const ConstraintSet& set);
+  bool fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
+            std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem);
+  void solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
+                    const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
+                    std::vector<Vec3>& impulse);
+  Slot& slot(Index number, std::vector<std::unique_ptr<Slot>>& slots);
+
+  const Model* model_;
+  std::string solver_;
+  std::vector<Index> root_;                            // [trees] union-find
+  std::vector<Index> island_of_, local_tree_;          // [trees]
+  std::vector<Index> constraint_start_, constraints_;  // by island
+  std::vector<Index> tree_start_, trees_, constraint_island_;
+  std::vector<std::unique_ptr<Slot>> large_, tiny_;  // by island, by worker
+  std::vector<Index> local_slot_;                    // [islands] into large_, -1: tiny
+  std::vector<SolveSummary> result_;                 // [islands]
+};
+
+}  // namespace tribo
