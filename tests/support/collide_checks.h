@@ -1,0 +1,72 @@
+// What the collision tests share: random poses, one call of the narrow phase, and properties every manifold has.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <vector>
+
+#include "tribo/collide/narrow_phase.h"
+
+namespace tribo::test {
+
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : engine_(seed) {}
+  double in(double lower, double upper) {
+    return std::uniform_real_distribution<double>(lower, upper)(engine_);
+  }
+  Vec3 vector(double reach) { return {in(-reach, reach), in(-reach, reach), in(-reach, reach)}; }
+  Vec3 direction() {
+    std::normal_distribution<double> normal;
+    return Vec3(normal(engine_), normal(engine_), normal(engine_)).normalized();
+  }
+  Mat3 rotation() {
+    std::normal_distribution<double> normal;
+    return Quat(normal(engine_), normal(engine_), normal(engine_), normal(engine_))
+        .normalized()
+        .toRotationMatrix();
+  }
+  Pose pose(double reach) { return {vector(reach), rotation()}; }
+
+ private:
+  std::mt19937 engine_;
+};
+
+inline Mat3 turn(double angle, const Vec3& axis) {
+  return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
+}
+
+inline std::vector<ContactPoint> contacts(const Shape& a, const Pose& pose_a, const Shape& b,
+                                          const Pose& pose_b, double margin,
+                                          const NarrowPhaseSettings& settings = {}) {
+  NarrowPhase narrow(settings);
+  std::vector<ContactPoint> points;
+  narrow.collide(a, pose_a, b, pose_b, margin, points);
+  return points;
+}
+
+inline double deepest(const std::vector<ContactPoint>& points) {
+  double gap = std::numeric_limits<double>::infinity();
+  for (const ContactPoint& point : points) gap = std::min(gap, point.gap);
+  return gap;
+}
+
+inline std::set<std::uint32_t> features(const std::vector<ContactPoint>& points) {
+  std::set<std::uint32_t> result;
+  for (const ContactPoint& point : points) result.insert(point.feature);
+  return result;
+}
+
+// Finite, unit normals, within the margin, unique features.
+inline void expect_valid(const std::vector<ContactPoint>& points, double margin) {
+  for (const ContactPoint& point : points) {
+    EXPECT_TRUE(point.position.allFinite() && point.normal.allFinite() && std::isfinite(point.gap));
+    EXPECT_NEAR(point.normal.norm(), 1.0, 1e-12);
+    EXPECT_LE(point.gap, margin);
+  }
+  EXPECT_EQ(features(points).size(), points.size());
+}
+
+}  // namespace tribo::test
