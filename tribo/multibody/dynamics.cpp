@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "tribo/multibody/articulation.h"
+
 namespace tribo {
 namespace {
 
@@ -14,7 +16,7 @@ using ConstBlock6 = Eigen::Map<const Mat6>;
 }  // namespace
 
 Dynamics::Dynamics(const Model& model) : model_(&model), start_(model.tree_count() + 1, 0) {
-  std::vector<Index> parent;
+  const Articulations trees(model);
   for (Index t = 0; t < model.tree_count(); ++t) {
     const std::size_t n = static_cast<std::size_t>(model.tree_dof_count(t));
     start_[t + 1] = start_[t] + n * n;
@@ -28,11 +30,7 @@ Dynamics::Dynamics(const Model& model) : model_(&model), start_(model.tree_count
     chain.link_begin = static_cast<Index>(links_.size());
     add_links(t);
     chain.link_end = static_cast<Index>(links_.size());
-    parent.clear();
-    for (Index d = model.tree_dof(t); d < model.tree_dof(t + 1); ++d) {
-      parent.push_back(model.dof_parent(d) < 0 ? -1 : model.dof_parent(d) - model.tree_dof(t));
-    }
-    chain.factor.analyze(parent);
+    chain.factor.analyze(trees.parents(t));
   }
   blocks_.assign(start_.back(), 0.0);
   inertia_.resize(links_.size());
