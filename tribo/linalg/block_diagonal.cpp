@@ -31,6 +31,20 @@ void solve_lower(const double* lower, Index n, double* x) {
   }
 }
 
+// L X = X for the three rows of a contact: one pass over L serves all.
+void solve_lower_three(const double* lower, Index n, double* x0, double* x1, double* x2) {
+  for (Index k = 0; k < n; ++k) {
+    const double* column = lower + static_cast<std::size_t>(k) * n;
+    const double inverse = 1.0 / column[k];
+    const double y0 = x0[k] *= inverse, y1 = x1[k] *= inverse, y2 = x2[k] *= inverse;
+    for (Index i = k + 1; i < n; ++i) {
+      x0[i] -= column[i] * y0;
+      x1[i] -= column[i] * y1;
+      x2[i] -= column[i] * y2;
+    }
+  }
+}
+
 // L^T x = x.
 void solve_transposed(const double* lower, Index n, double* x) {
   if (n == 1) {
@@ -123,6 +137,16 @@ void BlockDiagonalCholesky::solve_lower_in_place(Eigen::Ref<Vector> x) const {
     solve_lower(lower_.data_.data() + lower_.data_start_[b], lower_.block_size(b),
                 x.data() + lower_.block_start(b));
   }
+}
+
+void BlockDiagonalCholesky::solve_lower_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {
+  const double* data = lower_.data_.data() + lower_.data_start_[b];
+  const Index n = lower_.block_size(b);
+  if (columns.cols() == 3 && n <= kSmall) {
+    solve_lower_three(data, n, columns.col(0).data(), columns.col(1).data(), columns.col(2).data());
+    return;
+  }
+  for (Index c = 0; c < columns.cols(); ++c) solve_lower(data, n, columns.col(c).data());
 }
 
 void BlockDiagonalCholesky::solve_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {

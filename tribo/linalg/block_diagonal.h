@@ -66,6 +66,9 @@ class BlockDiagonalCholesky {
   // columns <- A_bb^-1 columns, for one block b (rows: block size).
   void solve_block_in_place(Index b, Eigen::Ref<Matrix> columns) const;
 
+  // columns <- L_bb^-1 columns.
+  void solve_lower_block_in_place(Index b, Eigen::Ref<Matrix> columns) const;
+
   // The lower factor of block b (its strict upper triangle is not meaningful).
   BlockDiagonal::ConstBlock lower(Index b) const { return lower_.block(b); }
 

@@ -41,34 +41,23 @@ double project_scalar(const ContactProblem& problem, Index i, double x) {
   }
 }
 
-// lambda_i - P_i(lambda_i - step hat w_i); zeros beyond the constraint's rows. The plain difference loses w
-// beside a huge lambda, and impulses that grow without bound would look like a solution; where the projection
-// is idle the map is step hat w itself, and on the cone, by Moreau, step hat w - P_K*(step hat w - lambda).
-Vec3 natural_map(const ContactProblem& problem, Index i, const Vec3& lambda, const Vec3& w, double step,
-                 Law law) {
-  if (problem.kind(i) == ConstraintKind::contact) {
-    const double mu = problem.friction(i);
-    const Vec3 move = step * corrected(w, mu, law);
-    if (lambda.squaredNorm() > move.squaredNorm()) return move - project_dual_cone(move - lambda, mu);
-    return lambda - project_cone(lambda - move, mu);
-  }
-  const double move = step * w[0];
-  const double target = lambda[0] - move;
-  const double projected = project_scalar(problem, i, target);
-  return Vec3(projected == target ? move : lambda[0] - projected, 0.0, 0.0);
-}
-
+// What the conditions of one constraint are made of; scalars use the first entries.
 struct Local {
   Vec3 lambda = Vec3::Zero();
-  Vec3 w = Vec3::Zero();  // u + R lambda
+  Vec3 w = Vec3::Zero();               // u + R lambda
+  Vec3 hat = Vec3::Zero();             // contacts: w + Gamma(w), or w
+  detail::Aperture cone = {0.0, 1.0};  // contacts: of K_mu; swapped, of its dual
 };
 
-Local local_values(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity) {
+Local local_values(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
+                   Law law) {
   Local local;
   const Index row = problem.row(i);
   if (problem.kind(i) == ConstraintKind::contact) {
     local.lambda = impulse.segment<3>(row);
     local.w = velocity.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(local.lambda);
+    local.hat = corrected(local.w, problem.friction(i), law);
+    local.cone = detail::coulomb_aperture(problem.friction(i));
   } else {
     local.lambda[0] = impulse[row];
     local.w[0] = velocity[row] + problem.compliance()[row] * impulse[row];
@@ -76,10 +65,32 @@ Local local_values(const ContactProblem& problem, Index i, const Vector& impulse
   return local;
 }
 
-double scaled_error(const ContactProblem& problem, Index i, const Local& local, Law law) {
-  return natural_map(problem, i, local.lambda, local.w, 1.0 / problem.scale(i), law)
-      .cwiseAbs()
-      .maxCoeff<Eigen::PropagateNaN>();
+Vec3 project_primal(const Local& local, const Vec3& x) {
+  return detail::project_circular_cone(x, local.cone);
+}
+
+Vec3 project_dual(const Local& local, const Vec3& x) {
+  return detail::project_circular_cone(x, {local.cone.cosine, local.cone.sine});
+}
+
+// lambda_i - P_i(lambda_i - step hat w_i); zeros beyond the constraint's rows. The plain difference loses w
+// beside a huge lambda, and impulses that grow without bound would look like a solution; where the projection
+// is idle the map is step hat w itself, and on the cone, by Moreau, step hat w - P_K*(step hat w - lambda).
+Vec3 natural_map(const ContactProblem& problem, Index i, const Local& local, double step) {
+  const Vec3& lambda = local.lambda;
+  if (problem.kind(i) == ConstraintKind::contact) {
+    const Vec3 move = step * local.hat;
+    if (lambda.squaredNorm() > move.squaredNorm()) return move - project_dual(local, move - lambda);
+    return lambda - project_primal(local, lambda - move);
+  }
+  const double move = step * local.w[0];
+  const double target = lambda[0] - move;
+  const double projected = project_scalar(problem, i, target);
+  return Vec3(projected == target ? move : lambda[0] - projected, 0.0, 0.0);
+}
+
+double scaled_error(const ContactProblem& problem, Index i, const Local& local) {
+  return natural_map(problem, i, local, 1.0 / problem.scale(i)).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
 }
 
 // |q_i|_inf.
@@ -115,13 +126,12 @@ double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
 double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
 
 // Everything but the three normalised errors, at one constraint.
-void judge_contact(const ContactProblem& problem, Index i, const Local& local, Law law, double reference,
+void judge_contact(const ContactProblem& problem, Index i, const Local& local, double reference,
                    double velocity_reference, Certificate& out) {
   const double mu = problem.friction(i);
-  const Vec3 hat = corrected(local.w, mu, law);
-  raise(out.cone_primal, (local.lambda - project_cone(local.lambda, mu)).norm(), i);
-  raise(out.cone_dual, (hat - project_dual_cone(hat, mu)).norm(), i);
-  raise(out.complementarity, std::abs(local.lambda.dot(hat)), i);
+  raise(out.cone_primal, (local.lambda - project_primal(local, local.lambda)).norm(), i);
+  raise(out.cone_dual, (local.hat - project_dual(local, local.hat)).norm(), i);
+  raise(out.complementarity, std::abs(local.lambda.dot(local.hat)), i);
   raise(out.penetration_velocity, std::max(0.0, -local.w[2]), i);
   const double limit = mu * local.lambda[2];
   const double friction = local.lambda.head<2>().norm();
@@ -193,11 +203,13 @@ bool Certificate::is_finite() const {
 
 namespace {
 
+constexpr double kFar =
+    1e3;  // impulse over what stops the fastest of them all, from where on it is looked at
+
 // A constraint that is violated as if nothing held it although its impulse is far beyond what stops the
 // fastest of them all.
 bool runs_away(const ContactProblem& problem, Index i, const Local& local, double fastest, double energy) {
   const double beyond = local.lambda.cwiseAbs().maxCoeff() * problem.scale(i) / fastest;
-  if (!(beyond > 1e3)) return false;
   // Of the fastest free velocity: the farther beyond, the less; where the work wasted on the constraint counts
   // among the energies, in between.
   const bool costly = std::abs(local.lambda.dot(local.w)) > 0.01 * energy;
@@ -231,16 +243,18 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
   const double fastest = problem.free_velocity().lpNorm<Eigen::Infinity>();
   const double energy = std::abs(impulse.dot(problem.free_velocity()));
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (runs_away(problem, i, local_values(problem, i, impulse, velocity), fastest, energy)) return true;
+    const double largest = impulse.segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
+    if (!(largest * problem.scale(i) > kFar * fastest)) continue;
+    if (runs_away(problem, i, local_values(problem, i, impulse, velocity, law), fastest, energy)) return true;
   }
   if (impulse.lpNorm<Eigen::Infinity>() <= kBeyond * natural_impulse(problem)) return false;
   double gap = 0.0;
   double work = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Local local = local_values(problem, i, impulse, velocity);
+    const Local local = local_values(problem, i, impulse, velocity, law);
     work += local.lambda.dot(local.w);
     if (problem.kind(i) == ConstraintKind::contact) {
-      gap += std::abs(local.lambda.dot(corrected(local.w, problem.friction(i), law)));
+      gap += std::abs(local.lambda.dot(local.hat));
     } else if (problem.kind(i) != ConstraintKind::box ||  // a box at its bound may do work
                (local.lambda[0] > problem.lower(i) && local.lambda[0] < problem.upper(i))) {
       gap += std::abs(local.lambda[0] * local.w[0]);
@@ -255,12 +269,12 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
   double largest = 0.0;
   double squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Local local = local_values(problem, i, impulse, velocity);
+    const Local local = local_values(problem, i, impulse, velocity, law);
     if (measure == Measure::scaled) {
-      const double e = scaled_error(problem, i, local, law);
+      const double e = scaled_error(problem, i, local);
       if (is_worse(e, largest)) largest = e;
     } else {
-      squared += natural_map(problem, i, local.lambda, local.w, 1.0, law).squaredNorm();
+      squared += natural_map(problem, i, local, 1.0).squaredNorm();
     }
   }
   if (measure == Measure::scaled) return ratio(largest, reference_impulse(problem, impulse));
@@ -271,15 +285,15 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
 
 double Certifier::error_alone(const ContactProblem& problem, Index i, const Vector& impulse,
                               const Vector& velocity, Law law, Measure measure) {
-  const Local local = local_values(problem, i, impulse, velocity);
+  const Local local = local_values(problem, i, impulse, velocity, law);
   if (measure == Measure::scaled) {
     const double natural =
         std::max({free_speed(problem, i) / problem.scale(i), problem.lower(i), -problem.upper(i)});
-    return ratio(scaled_error(problem, i, local, law),
+    return ratio(scaled_error(problem, i, local),
                  bounded_reference(natural, local.lambda.cwiseAbs().maxCoeff()));
   }
   const Index row = problem.row(i), n = problem.rows(i);
-  const double map = natural_map(problem, i, local.lambda, local.w, 1.0, law).norm();
+  const double map = natural_map(problem, i, local, 1.0).norm();
   const double q = problem.free_velocity().segment(row, n).norm();
   if (measure == Measure::fclib) return ratio(map, q);
   return ratio(map, std::max({q, local.lambda.norm(), velocity.segment(row, n).norm()}));
@@ -309,18 +323,18 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
   double squared = 0.0;
   double strict_squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Local local = local_values(problem, i, impulse, u);
-    const double e = scaled_error(problem, i, local, law);
+    const Local local = local_values(problem, i, impulse, u, law);
+    const double e = scaled_error(problem, i, local);
     if (is_worse(e, largest)) {
       largest = e;
       out.error.constraint = i;
     }
-    const Vec3 unscaled = natural_map(problem, i, local.lambda, local.w, 1.0, law);
+    const Vec3 unscaled = natural_map(problem, i, local, 1.0);
     squared += unscaled.squaredNorm();
     if (problem.kind(i) == ConstraintKind::contact) {
       strict_squared +=
           (local.lambda - project_strict(local.lambda - local.w, problem.friction(i))).squaredNorm();
-      judge_contact(problem, i, local, law, reference, velocity_reference, out);
+      judge_contact(problem, i, local, reference, velocity_reference, out);
     } else {
       strict_squared += unscaled.squaredNorm();
       judge_scalar(problem, i, local, reference, out);

@@ -2,8 +2,9 @@
 //
 // Every island stops on its own: its tolerance is chosen so that islands which meet it make a whole that meets
 // the caller's (the scaled error is a maximum; the two-norm of the siconos measure needs a factor sqrt(3)).
-// Tiny islands of solvers with a factorisation to set up go to the direct path of `auto` instead; under other
-// solvers they are solved together, since a copy for each would cost more than it gains.
+// Tiny islands of solvers with a factorisation to set up go to the direct path of `auto` instead, and those of
+// one constraint are solved where they are, with W_ii and q_i of the whole; under other solvers tiny islands
+// are solved together, since a copy for each would cost more than it gains.
 // Islands run on Settings::threads threads; each is solved by its own object from its own start, so the result
 // has the same bits for any number of threads. Buffers are kept: the same structure again allocates nothing.
 #pragma once
@@ -39,6 +40,11 @@ class IslandDriver {
     Report report;
   };
 
+  void begin(const Settings& settings);
+  void solve_singles(const ContactProblem& problem, const Settings& settings, const Vector& start,
+                     Vector& impulse);
+  bool solve_single(const ContactProblem& problem, Index i, const Vector& start, Vector& impulse,
+                    double& before, double& after);
   void prepare(const Solver& prototype, Index version, const Settings& settings);
   void solve_island(Index island, const ContactProblem& problem, const Vector& start,
                     const Settings& settings);
@@ -47,12 +53,14 @@ class IslandDriver {
   void merge_histories(Report& report) const;
 
   Islands islands_;
-  std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Index> order_;  // islands, the largest first
+  std::vector<std::unique_ptr<Slot>> slots_;  // [islands], none for those of one constraint solved in place
+  std::vector<Index> order_;                  // islands with a slot, the largest first
+  Report singles_;                            // of the islands of one constraint solved in place
+  Index single_count_ = 0;                    // how many
+  Vector velocity_;                           // [rows], theirs filled
   std::unique_ptr<Workers> workers_;
   Settings island_settings_;
   std::mutex progress_;
-  std::string_view prototype_name_;
 };
 
 }  // namespace tribo

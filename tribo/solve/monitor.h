@@ -71,7 +71,8 @@ class Monitor {
   Index last_iteration_ = 0;
   Index parts_iterations_ = 0;  // of the parts taken over
   bool stopped_ = false;
-  bool vetted_ = false;  // the best iterate converged here: its velocities on the raw data are the scratch ones
+  bool vetted_ =
+      false;  // the best iterate converged here: its velocities on the raw data are the scratch ones
   Status stop_status_ = Status::iteration_limit;
 };
 

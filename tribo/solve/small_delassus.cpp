@@ -30,38 +30,35 @@ void SmallDelassus::copy_blocks(const BlockMatrix& w) {
   }
 }
 
-// W_ji = sum over shared trees of J_j A^-1 J_i^T. The last constraint on a tree needs no solve there.
+// W_ij = sum over shared trees of X_i^T X_j, X = L^-1 J^T.
 void SmallDelassus::add_couplings(const ContactProblem& problem) {
   const BlockJacobian& jacobian = problem.jacobian();
   const Index count = problem.constraint_count();
+  half_.resize(jacobian.entry_count());
+  half_start_.resize(jacobian.piece_count());
+  std::size_t at = 0;
   for (Index i = 0; i < count; ++i) {
+    const Index rows = problem.rows(i);
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      const Index tree = jacobian.piece_tree(p);
-      bool ready = false;
-      for (Index j = i + 1; j < count; ++j) {
+      const Index tree = jacobian.piece_tree(p), n = jacobian.piece_cols(p);
+      half_start_[p] = at;
+      Eigen::Map<Matrix> x(half_.data() + at, n, rows);
+      at += static_cast<std::size_t>(n) * rows;
+      x = jacobian.piece(i, p).transpose();
+      problem.mass_factor().solve_lower_block_in_place(tree, x);
+      for (Index j = 0; j < i; ++j) {
         for (Index o = jacobian.piece_begin(j); o < jacobian.piece_end(j); ++o) {
           if (jacobian.piece_tree(o) != tree) continue;
-          if (!ready) solve_piece(problem, i, p);
-          ready = true;
-          const Index rows = problem.rows(i);
-          const Eigen::Map<const Matrix> x(column_.data(), jacobian.piece_cols(p), rows);
-          w_.block(problem.row(j), problem.row(i), problem.rows(j), rows) += jacobian.piece(j, o).lazyProduct(x);
+          const Eigen::Map<const Matrix> other(half_.data() + half_start_[o], n, problem.rows(j));
+          w_.block(problem.row(j), problem.row(i), problem.rows(j), rows) += other.transpose().lazyProduct(x);
         }
       }
     }
-    for (Index j = i + 1; j < count; ++j) {
-      w_.block(problem.row(i), problem.row(j), problem.rows(i), problem.rows(j)) =
-          w_.block(problem.row(j), problem.row(i), problem.rows(j), problem.rows(i)).transpose();
+    for (Index j = 0; j < i; ++j) {
+      w_.block(problem.row(i), problem.row(j), rows, problem.rows(j)) =
+          w_.block(problem.row(j), problem.row(i), problem.rows(j), rows).transpose();
     }
   }
-}
-
-void SmallDelassus::solve_piece(const ContactProblem& problem, Index i, Index piece) {
-  const Index n = problem.jacobian().piece_cols(piece), rows = problem.rows(i);
-  column_.resize(static_cast<std::size_t>(n) * rows);
-  Eigen::Map<Matrix> x(column_.data(), n, rows);
-  x = problem.jacobian().piece(i, piece).transpose();
-  problem.mass_factor().solve_block_in_place(problem.jacobian().piece_tree(piece), x);
 }
 
 }  // namespace tribo

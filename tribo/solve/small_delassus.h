@@ -23,10 +23,10 @@ class SmallDelassus {
  private:
   void copy_blocks(const BlockMatrix& w);
   void add_couplings(const ContactProblem& problem);
-  void solve_piece(const ContactProblem& problem, Index i, Index piece);
 
   Dense w_;
-  std::vector<double> column_;  // A^-1 J_p^T of one piece
+  std::vector<double> half_;             // L^-1 J_p^T, piece after piece
+  std::vector<std::size_t> half_start_;  // [pieces]
 };
 
 }  // namespace tribo

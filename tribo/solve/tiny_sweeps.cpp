@@ -16,14 +16,17 @@ void TinySweeps::sweep(const ContactProblem& problem, Law law) {
       const double old = impulse_[row];
       const double next = scalar_[i].solve(velocity_[row] + problem.compliance()[row] * old, old);
       impulse_[row] = next;
-      velocity_ += (next - old) * w_.matrix().col(row);
+      if (next != old) velocity_ += (next - old) * w_.matrix().col(row);
       continue;
     }
     const Vec3 old = impulse_.segment<3>(row);
     const Vec3 velocity = velocity_.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(old);
     const Vec3 next = law == Law::exact ? exact_[i]->solve(velocity, old) : convex_[i]->solve(velocity, old);
     impulse_.segment<3>(row) = next;
-    velocity_.noalias() += w_.matrix().middleCols(row, 3) * (next - old);
+    const Vec3 step = next - old;
+    if (step.isZero(0.0)) continue;
+    velocity_ += step[0] * w_.matrix().col(row) + step[1] * w_.matrix().col(row + 1) +
+                 step[2] * w_.matrix().col(row + 2);
   }
 }
 
