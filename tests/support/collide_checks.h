@@ -53,6 +53,13 @@ inline double deepest(const std::vector<ContactPoint>& points) {
   return gap;
 }
 
+inline const ContactPoint& deepest_point(const std::vector<ContactPoint>& points) {
+  const ContactPoint* result = points.data();
+  for (const ContactPoint& point : points)
+    if (point.gap < result->gap) result = &point;
+  return *result;
+}
+
 inline std::set<std::uint32_t> features(const std::vector<ContactPoint>& points) {
   std::set<std::uint32_t> result;
   for (const ContactPoint& point : points) result.insert(point.feature);

@@ -27,7 +27,6 @@ struct BoxPair {
 struct BestAxis {
   double separation = -std::numeric_limits<double>::infinity();
   Vec3 normal = Vec3::UnitZ();  // in the frame of a, towards b
-  int edge_a = -1, edge_b = -1;
 };
 
 // False: farther apart than the margin.
@@ -70,38 +69,12 @@ bool best_axis(const BoxPair& pair, double margin, BestAxis& best) {
       if (s <= least) continue;
       bias = 0.0;
       best.separation = s;
-      best.edge_a = i, best.edge_b = j;
       Vec3 normal = Vec3::Zero();
       normal[i1] = -pair.r(i2, j) / sine, normal[i2] = pair.r(i1, j) / sine;
       best.normal = along < 0.0 ? Vec3(-normal) : normal;
     }
   }
   return true;
-}
-
-// Nearest points of the two edges of the best axis.
-void add_edge_point(const PairQuery& query, const Vec3& normal, const BestAxis& best) {
-  const Mat3 &ra = query.pose_a.rotation, &rb = query.pose_b.rotation;
-  Vec3 p = query.pose_a.position, q = query.pose_b.position;
-  std::uint32_t corner_a = 0, corner_b = 0;
-  for (int k = 0; k < 3; ++k) {
-    if (k != best.edge_a) {
-      const bool positive = ra.col(k).dot(normal) > 0.0;
-      p += (positive ? 1.0 : -1.0) * query.a.size()[k] * ra.col(k);
-      corner_a |= positive ? 1u << k : 0u;
-    }
-    if (k != best.edge_b) {
-      const bool positive = rb.col(k).dot(normal) < 0.0;
-      q += (positive ? 1.0 : -1.0) * query.b.size()[k] * rb.col(k);
-      corner_b |= positive ? 1u << k : 0u;
-    }
-  }
-  const Vec3 u = ra.col(best.edge_a), v = rb.col(best.edge_b), d = q - p;
-  const double c = u.dot(v), s = (u.dot(d) - c * v.dot(d)) / (1.0 - c * c);
-  const Vec3 on_a = p + s * u;
-  const std::uint32_t feature = 3u << 30 | 1u << 29 | static_cast<std::uint32_t>(best.edge_a) << 20 |
-                                corner_a << 15 | static_cast<std::uint32_t>(best.edge_b) << 5 | corner_b;
-  query.add(on_a + 0.5 * best.separation * normal, normal, best.separation, feature);
 }
 
 }  // namespace
@@ -119,12 +92,18 @@ void collide_box_box(const PairQuery& query) {
 
   const Vec3 normal = query.pose_a.rotation * best.normal;
   Facet facet_a, facet_b;
-  box_facet(pair.half_a, query.pose_a, normal, facet_a);
-  box_facet(pair.half_b, query.pose_b, -normal, facet_b);
+  box_facet(pair.half_a, best.normal, facet_a);
+  box_facet(pair.half_b, -(pair.r.transpose() * best.normal), facet_b);
+  place(query.pose_a, facet_a);
+  place(query.pose_b, facet_b);
+  const std::size_t begin = query.points.size();
   const double lowest = clip_facets(facet_a, facet_b, normal, query.margin, query.points);
-  if (best.edge_a >= 0) {
-    const double resolved = 1e-6 * std::min(pair.half_a.minCoeff(), pair.half_b.minCoeff());
-    if (lowest > best.separation + resolved) add_edge_point(query, normal, best);
+  // Nothing common at the height of the axis: corner against corner or edge, apart, where the distance is larger
+  // than any of the axes tells.
+  if (lowest >
+      best.separation + 3.0 * tie_fraction * std::min(pair.half_a.minCoeff(), pair.half_b.minCoeff())) {
+    query.points.resize(begin);
+    collide_convex(query);
   }
 }
 

@@ -15,8 +15,8 @@ namespace tribo {
 
 class ConvexHull {
  public:
-  // The convex hull of the points. Points closer than about 1e-10 of the extent count as one, faces that agree
-  // to about 1e-9 of the extent become one polygon. InvalidInput if the points are not finite, fewer than four,
+  // The convex hull of the points. Points less than 1e-10 of the extent outside are left out, triangles that lie
+  // in one plane up to 3e-7 of the extent (single precision) become one polygon. InvalidInput if the points are not finite, fewer than four,
   // or all in one plane.
   static std::shared_ptr<const ConvexHull> around(std::span<const Vec3> points);
 

@@ -1,12 +1,18 @@
-// The face, edge or corner of a convex shape that looks into a direction.
+// The face of a box that looks into a direction.
 #pragma once
 
 #include "tribo/collide/clipping.h"
-#include "tribo/collide/shape.h"
 
 namespace tribo::detail {
 
-// The face of the box most along `direction` (world); it contains the corner farthest along it.
-void box_facet(const Vec3& half, const Pose& pose, const Vec3& direction, Facet& facet);
+// The face most along `direction`; it contains the corner farthest along it. In the frame of the box; corner numbers
+// have bit k set where coordinate k is positive.
+void box_facet(const Vec3& half, const Vec3& direction, Facet& facet);
+
+// Turns a facet from a shape's frame into the world.
+inline void place(const Pose& pose, Facet& facet) {
+  if (facet.count > 2) facet.normal = pose.rotation * facet.normal;
+  for (int k = 0; k < facet.count; ++k) facet.vertices[k] = pose * facet.vertices[k];
+}
 
 }  // namespace tribo::detail

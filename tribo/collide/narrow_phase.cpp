@@ -41,6 +41,11 @@ constexpr Table make_table() {
   set(capsule, capsule, collide_capsule_capsule);
   set(capsule, box, collide_capsule_box);
   set(box, box, collide_box_box);
+  for (const ShapeKind first : {sphere, capsule, box, cylinder, ellipsoid, hull}) {
+    for (const ShapeKind second : {cylinder, ellipsoid, hull})
+      if (first <= second && !(first == sphere && second == cylinder)) set(first, second, collide_convex);
+  }
+  set(plane, hull, collide_plane_hull);
   return t;
 }
 

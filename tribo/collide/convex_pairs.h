@@ -1,0 +1,23 @@
+// Contact of two convex cores: the normal of largest separation and the points around it.
+#pragma once
+
+#include "tribo/collide/convex_core.h"
+#include "tribo/collide/pair_query.h"
+
+namespace tribo::detail {
+
+// In the frame of core a; facet_b in the frame of core b.
+struct ConvexContact {
+  Vec3 normal;        // from a to b
+  double separation;  // of the cores along it
+  Vec3 on_a, on_b;    // nearest or deepest points of the cores
+  Facet facet_a, facet_b;
+};
+
+// False: farther apart than the margin.
+bool find_contact(const CorePair& pair, double margin, Index rim_points, ConvexContact& contact);
+
+// Appends the points within the margin. `frame`: that of core a in the world.
+void add_manifold(const PairQuery& query, const CorePair& pair, const Pose& frame, ConvexContact& contact);
+
+}  // namespace tribo::detail
