@@ -15,5 +15,7 @@ void add_convert_command(CLI::App& app, ExitCode& exit_code);
 void add_make_command(CLI::App& app, ExitCode& exit_code);
 void add_compare_command(CLI::App& app, ExitCode& exit_code);
 void add_solvers_command(CLI::App& app);
+void add_sim_command(CLI::App& app, ExitCode& exit_code);
+void add_scenes_command(CLI::App& app);
 
 }  // namespace tribo::cli

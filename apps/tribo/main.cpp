@@ -47,7 +47,8 @@ int usage_error(const std::string& message, const std::string& help_of) {
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Rigid and compliant multi-contact with exact Coulomb friction: solve, inspect, make and compare "
+      "Rigid and compliant multi-contact with exact Coulomb friction: solve, inspect, make, compare and "
+      "simulate "
       "problems.",
       "tribo");
   app.set_version_flag("--version", fmt::format("tribo {}", version()), "Print the version and exit");
@@ -65,6 +66,8 @@ int run(int argc, char** argv) {
   add_make_command(app, exit_code);
   add_compare_command(app, exit_code);
   add_solvers_command(app);
+  add_sim_command(app, exit_code);
+  add_scenes_command(app);
 
   if (argc < 2) return usage_error("no command given: see 'tribo --help'", "tribo");
   const std::string first = argv[1];

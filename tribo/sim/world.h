@@ -49,8 +49,8 @@ struct Geom {
   std::string name;
   Shape shape = Shape::plane();
   Index body = 0;  // 0: fixed in the world
-  Pose pose;       // in the body frame
-  Material material;
+  Pose pose = {};  // in the body frame
+  Material material = {};
   // Two geoms may touch if (type_a & affinity_b) || (type_b & affinity_a).
   std::uint32_t contact_type = 1, contact_affinity = 1;
   bool frictionless = false;  // together with another frictionless one: one row instead of three
@@ -60,7 +60,7 @@ struct Geom {
 // Overrides filter and material for two geoms.
 struct GeomPair {
   Index first = 0, second = 0;
-  Material material;
+  Material material = {};
   bool frictionless = false;
   double margin = 0.0;
 };

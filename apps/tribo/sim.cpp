@@ -1,0 +1,244 @@
+// tribo sim: simulates a file or a built-in scene and says how it went. tribo scenes: lists the built-in ones.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "apps/tribo/commands.h"
+#include "apps/tribo/sim_run.h"
+#include "apps/tribo/solve_options.h"
+#include "apps/tribo/text_table.h"
+#include "apps/tribo/verified_solution.h"
+#include "tribo/io/load.h"
+#include "tribo/math/errors.h"
+#include "tribo/problem/problem_file.h"
+
+namespace tribo::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SimCommand {
+  std::string file, scene, solver = "auto", law = "exact", scheme, record, keyframe;
+  std::vector<std::string> parameters, dumps, packages;
+  std::optional<double> dt, time;
+  double tolerance = SimulatorSettings{}.tolerance;
+  double time_limit = SimulatorSettings{}.time_limit;
+  Index threads = 1, record_every = 1;
+  bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false;
+
+  ExitCode run() const;
+
+ private:
+  Scene load() const;
+  Scene load_file() const;
+  void apply(SimulatorSettings& settings) const;
+  std::vector<ProblemDump> problem_dumps() const;
+};
+
+double parse_number(const std::string& what, const std::string& text) {
+  try {
+    std::size_t used = 0;
+    const double value = std::stod(text, &used);
+    if (used == text.size()) return value;
+  } catch (const std::exception&) {
+  }
+  throw InvalidInput(fmt::format("{}: '{}' is not a number", what, text));
+}
+
+SceneValues parse_parameters(const std::vector<std::string>& assignments) {
+  SceneValues values;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InvalidInput(fmt::format("--set {}: write NAME=VALUE", assignment));
+    }
+    values[assignment.substr(0, equals)] = parse_number("--set " + assignment, assignment.substr(equals + 1));
+  }
+  return values;
+}
+
+std::vector<ProblemDump> SimCommand::problem_dumps() const {
+  std::vector<ProblemDump> list;
+  for (const std::string& text : dumps) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
+      throw InvalidInput(fmt::format("--dump-problem {}: write STEP:FILE, for example 100:step.hdf5", text));
+    }
+    const double step = parse_number("--dump-problem " + text, text.substr(0, colon));
+    if (!(step >= 1.0) || step != std::floor(step)) {
+      throw InvalidInput(fmt::format("--dump-problem {}: the step must be a whole number >= 1", text));
+    }
+    const std::string path = text.substr(colon + 1);
+    require_fclib_name("--dump-problem", path);
+    require_writable("--dump-problem", path);
+    list.push_back({static_cast<std::int64_t>(step), path});
+  }
+  return list;
+}
+
+Scene SimCommand::load_file() const {
+  LoadOptions options;
+  options.strict = strict;
+  options.fixed_base = !floating;
+  for (const std::string& text : packages) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) throw InvalidInput(fmt::format("--package {}: write NAME=FOLDER", text));
+    options.packages.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  LoadReport report;
+  Scene loaded = detail::empty_scene(fs::path(file).stem().string(), 0.0, 0.002);
+  loaded.world = load_world(file, options, report);
+  for (const LoadWarning& w : report.warnings) {
+    if (!quiet) print_error(fmt::format("warning: {}:{}: {}", w.file, w.line, w.message));
+  }
+  if (dt) loaded.world.time_step = *dt;
+  loaded.start = initial_state(loaded.world.model);
+  Vector control;
+  if (!keyframe.empty()) {
+    std::vector<std::string> names;
+    for (const Keyframe& key : loaded.world.keyframes) names.push_back(key.name);
+    const Keyframe& key = loaded.world.keyframes[index_of_name("keyframe", keyframe, names)];
+    loaded.start = key.state;
+    control = key.control;
+  }
+  if (control.size() > 0) loaded.control = [control](Simulator& s) { s.control() = control; };
+  return loaded;
+}
+
+Scene SimCommand::load() const {
+  if (file.empty() == scene.empty()) {
+    throw InvalidInput("give either a file (.xml, .urdf) or --scene NAME; 'tribo scenes' lists the scenes");
+  }
+  if (dt && !(*dt > 0.0 && std::isfinite(*dt)))
+    throw InvalidInput(fmt::format("--dt {}: it must be > 0 s", *dt));
+  if (!file.empty()) {
+    if (!parameters.empty()) throw InvalidInput("--set belongs to --scene; a file has its own numbers");
+    return load_file();
+  }
+  std::vector<std::string> names;
+  for (const SceneInfo& info : scene_catalogue()) names.emplace_back(info.name);
+  index_of_name("scene", scene, names);
+  return make_scene(scene, parse_parameters(parameters), dt.value_or(0.0));
+}
+
+void SimCommand::apply(SimulatorSettings& settings) const {
+  settings.solver = solver;
+  make_named_solver(solver);
+  const std::vector<std::string> laws{"exact", "convex"};
+  settings.law = index_of_name("law", law, laws) == 0 ? Law::exact : Law::convex;
+  if (!scheme.empty()) settings.scheme = scheme_from_name(scheme);
+  settings.tolerance = tolerance;
+  settings.time_limit = time_limit;
+  settings.threads = threads;
+  settings.warm_start = !no_warm_start;
+  settings.sleeping = sleeping;
+}
+
+ExitCode SimCommand::run() const {
+  if (time && !(*time > 0.0 && std::isfinite(*time))) {
+    throw InvalidInput(fmt::format("--time {}: it must be > 0 s", *time));
+  }
+  if (record_every < 1) throw InvalidInput(fmt::format("--record-every {}: it must be >= 1", record_every));
+  const std::vector<ProblemDump> problems = problem_dumps();
+  Scene loaded = load();
+  apply(loaded.settings);
+  if (time) loaded.duration = *time;
+  if (!file.empty() && !time) loaded.duration = 10.0;
+  SimRun run(
+      std::move(loaded),
+      {.progress = !quiet && !json, .record = record, .record_every = record_every, .dumps = problems});
+  run.go();
+  fmt::print("{}", json ? run.json() : run.text());
+  return run.missed_steps() == 0 ? ExitCode::success : ExitCode::not_converged;
+}
+
+void list_scenes() {
+  std::string text;
+  for (const SceneInfo& info : scene_catalogue()) {
+    if (!text.empty()) text += '\n';
+    text += fmt::format("{}  {}\n", info.name, info.summary);
+    TextTable table({{"parameter"}, {"default"}, {"from"}, {"to"}, {"meaning"}});
+    for (const SceneParameter& p : info.parameters) {
+      table.add_row({std::string(p.name), fmt::format("{:g}", p.value), fmt::format("{:g}", p.lower),
+                     fmt::format("{:g}", p.upper), std::string(p.help)});
+    }
+    text += table.str("    ");
+  }
+  fmt::print("{}", text);
+}
+
+}  // namespace
+
+void add_sim_command(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("sim", "Simulate a robot file or a built-in scene");
+  const auto state = std::make_shared<SimCommand>();
+  command->add_option("FILE", state->file, "MJCF (.xml, .mjcf) or URDF (.urdf)")->type_name("");
+  command->add_option("--scene", state->scene, "Built-in scene; 'tribo scenes' lists them")
+      ->type_name("NAME");
+  command->add_option("--set", state->parameters, "Parameter of the scene; may be given several times")
+      ->type_name("NAME=VALUE");
+  command->add_option("--solver", state->solver, "Solver of every step, with options as in nsgs:omega=1.2")
+      ->type_name("S")
+      ->capture_default_str();
+  command->add_option("--law", state->law, "exact (Coulomb) or convex (its relaxation)")
+      ->type_name("L")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--scheme", state->scheme,
+          "symplectic-euler, implicit-euler or midpoint (default: the scene's own, else symplectic-euler)")
+      ->type_name("S");
+  command->add_option("--dt", state->dt, "Time step in s (default: the scene's or the file's own)")
+      ->type_name("H");
+  command->add_option("--time", state->time, "Simulated time in s (default: the scene's own; files: 10)")
+      ->type_name("T");
+  command->add_option("--tol", state->tolerance, "Tolerance of the certificate of every step")
+      ->type_name("E")
+      ->capture_default_str();
+  command->add_option("--time-limit", state->time_limit, "Wall clock for each step's solve, in s")
+      ->type_name("S");
+  command->add_option("--threads", state->threads, "Threads; the result has the same bits for any number")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--record", state->record,
+                   "Write the motion: .h5 (everything) or .csv (one line per frame)")
+      ->type_name("FILE");
+  command->add_option("--record-every", state->record_every, "Record every so many steps")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--dump-problem", state->dumps,
+                   "Write the contact problem of step K as FCLIB; may be given several times")
+      ->type_name("K:FILE");
+  command->add_option("--keyframe", state->keyframe, "Start from this keyframe of the file")
+      ->type_name("NAME");
+  command
+      ->add_option("--package", state->packages, "URDF: folder of package://NAME; may be given several times")
+      ->type_name("NAME=FOLDER");
+  command->add_flag("--floating", state->floating, "URDF: the root link floats instead of being fixed");
+  command->add_flag("--strict", state->strict,
+                    "What the file asks for and tribo does not support is an error");
+  command->add_flag("--no-warm-start", state->no_warm_start, "Start every solve from zero");
+  command->add_flag("--sleeping", state->sleeping, "Leave out islands at rest until something touches them");
+  command->add_flag("--json", state->json, "Print the summary as JSON");
+  command->add_flag("-q,--quiet", state->quiet, "No progress bar, no warnings");
+  command->footer(
+      "Exit code 3: a step's certificate missed the tolerance (the summary says how many and how far).\n"
+      "Examples:\n"
+      "  tribo sim --scene slope --set angle=20 --set mu=0.4\n"
+      "  tribo sim --scene stack --set boxes=20 --time 5 --record stack.h5\n"
+      "  tribo sim humanoid.xml --time 2 --dump-problem 500:step500.hdf5");
+  command->callback([state, &exit_code] { exit_code = state->run(); });
+}
+
+void add_scenes_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("scenes", "List the built-in scenes and their parameters");
+  command->footer("Example:\n  tribo scenes\n  tribo sim --scene clutter --set bodies=80 --set walls=0");
+  command->callback(list_scenes);
+}
+
+}  // namespace tribo::cli

@@ -1,0 +1,168 @@
+#include "apps/tribo/sim_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/tribo/progress.h"
+#include "apps/tribo/support.h"
+#include "apps/tribo/text_table.h"
+#include "tribo/io/recorder.h"
+#include "tribo/math/errors.h"
+#include "tribo/problem/problem_file.h"
+
+namespace tribo::cli {
+
+SimRun::SimRun(Scene scene, SimRunOptions options)
+    : scene_(std::move(scene)), options_(std::move(options)), simulator_(scene_.world, scene_.settings) {
+  simulator_.set_state(scene_.start);
+  begin_ = simulator_.energy();
+}
+
+double SimRun::per_step(double sum) const {
+  return simulator_.step_count() > 0 ? sum / static_cast<double>(simulator_.step_count()) : 0.0;
+}
+
+void SimRun::add(const StepReport& r) {
+  times_.kinematics += r.times.kinematics;
+  times_.collision += r.times.collision;
+  times_.assembly += r.times.assembly;
+  times_.solve += r.times.solve;
+  times_.integrate += r.times.integrate;
+  contacts_ += r.contacts;
+  iterations_ += r.iterations;
+  errors_ += r.error;
+  penetration_ = std::max(penetration_, r.penetration);
+  if (r.error > worst_ || std::isnan(r.error)) {
+    worst_ = r.error;
+    worst_step_ = r.step;
+  }
+}
+
+void SimRun::dump_problem(std::int64_t step) const {
+  for (const ProblemDump& dump : options_.dumps) {
+    if (dump.step != step) continue;
+    WriteOptions options;
+    options.title = scene_.name;
+    options.description = fmt::format("tribo sim {}, step {}", scene_.name, step);
+    write_problem(dump.file, simulator_.problem(), options);
+  }
+}
+
+void SimRun::go() {
+  const double h = simulator_.time_step();
+  const auto steps = static_cast<std::int64_t>(std::llround(std::ceil(scene_.duration / h - 1e-9)));
+  for (const ProblemDump& dump : options_.dumps) {
+    if (dump.step > steps) {
+      throw InvalidInput(
+          fmt::format("--dump-problem {}:{}: there are only {} steps", dump.step, dump.file, steps));
+    }
+  }
+  std::unique_ptr<Recorder> recorder;
+  if (!options_.record.empty()) {
+    recorder = std::make_unique<Recorder>(options_.record, simulator_, options_.record_every);
+  }
+  std::unique_ptr<ProgressBar> bar;
+  if (options_.progress)
+    bar = std::make_unique<ProgressBar>(static_cast<int>(std::min<std::int64_t>(steps, 1000)));
+  std::int64_t shown = 0;
+  for (std::int64_t k = 0; k < steps; ++k) {
+    const std::clock_t before = std::clock();
+    scene_.control(simulator_);
+    const StepReport report = simulator_.step();
+    seconds_ += static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    add(report);
+    scene_.observe(simulator_, report);
+    if (recorder) recorder->record(simulator_, report);
+    dump_problem(report.step);
+    if (bar && (k + 1) * std::min<std::int64_t>(steps, 1000) / steps > shown) {
+      ++shown;
+      bar->show(fmt::format("{:.2f} s, {} contacts", simulator_.state().time, report.contacts));
+      bar->advance();
+    }
+  }
+  if (recorder) recorder->finish();
+}
+
+std::string SimRun::text() const {
+  const double wall = times_.total(), simulated = simulator_.state().time - scene_.start.time;
+  std::string text = fmt::format(
+      "{}: {} steps of {:g} s, solver {}, law {}, scheme {}\n", scene_.name, simulator_.step_count(),
+      simulator_.time_step(), simulator_.settings().solver,
+      simulator_.settings().law == Law::exact ? "exact" : "convex", to_string(simulator_.settings().scheme));
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("  {:<22}{}\n", name, value);
+  };
+  const auto share = [&](double part) {
+    return fmt::format("{:.0f} %", wall > 0.0 ? 100.0 * part / wall : 0.0);
+  };
+  line("speed",
+       fmt::format("{:.0f} steps/s, {:.2f} x real time", simulator_.step_count() / std::max(wall, 1e-12),
+                   simulated / std::max(wall, 1e-12)));
+  line("time split", fmt::format("kinematics {}, collision {}, assembly {}, solve {}, integrate {}",
+                                 share(times_.kinematics), share(times_.collision), share(times_.assembly),
+                                 share(times_.solve), share(times_.integrate)));
+  line("per step",
+       fmt::format("{:.1f} contacts, {:.1f} iterations", per_step(contacts_), per_step(iterations_)));
+  line("certificate", fmt::format("worst {} (step {}), mean {}", format_error(worst_), worst_step_,
+                                  format_error(per_step(errors_))));
+  line("missed steps",
+       fmt::format("{} (tolerance {})", missed_steps(), format_error(simulator_.settings().tolerance)));
+  line("deepest penetration", fmt::format("{:.3g} m", penetration_));
+  const Energy end = simulator_.energy();
+  line("energy",
+       fmt::format(
+           "{:.6g} J at the beginning, {:.6g} J at the end (kinetic {:.3g}, weight {:.3g}, springs {:.3g})",
+           begin_.total(), end.total(), end.kinetic, end.weight, end.springs));
+  line("state hash", fmt::format("{:016x}", simulator_.state_hash()));
+  const std::vector<Observable> observables = scene_.observables(simulator_);
+  if (observables.empty()) return text;
+  using Align = TextTable::Align;
+  TextTable table({{"observable", Align::left}, {"value", Align::right}, {"", Align::left}});
+  for (const Observable& o : observables) table.add_row({o.name, fmt::format("{:.10g}", o.value), o.unit});
+  return text + table.str("  ");
+}
+
+std::string SimRun::json() const {
+  using nlohmann::ordered_json;
+  const double wall = times_.total(), simulated = simulator_.state().time - scene_.start.time;
+  const auto energy = [](const Energy& e) {
+    return ordered_json{
+        {"kinetic", e.kinetic}, {"weight", e.weight}, {"springs", e.springs}, {"total", e.total()}};
+  };
+  ordered_json out;
+  out["scene"] = scene_.name;
+  out["solver"] = simulator_.settings().solver;
+  out["law"] = simulator_.settings().law == Law::exact ? "exact" : "convex";
+  out["scheme"] = to_string(simulator_.settings().scheme);
+  out["dt"] = simulator_.time_step();
+  out["steps"] = simulator_.step_count();
+  out["steps_per_second"] = simulator_.step_count() / std::max(wall, 1e-12);
+  out["cpu_seconds"] = seconds_;
+  out["real_time_factor"] = simulated / std::max(wall, 1e-12);
+  out["contacts_mean"] = per_step(contacts_);
+  out["iterations_mean"] = per_step(iterations_);
+  out["certificate"] = {{"worst", worst_},
+                        {"worst_step", worst_step_},
+                        {"mean", per_step(errors_)},
+                        {"tolerance", simulator_.settings().tolerance}};
+  out["missed_steps"] = missed_steps();
+  out["penetration"] = penetration_;
+  out["time_split"] = {{"kinematics", times_.kinematics},
+                       {"collision", times_.collision},
+                       {"assembly", times_.assembly},
+                       {"solve", times_.solve},
+                       {"integrate", times_.integrate}};
+  out["energy"] = {{"begin", energy(begin_)}, {"end", energy(simulator_.energy())}};
+  ordered_json observables = ordered_json::object();
+  for (const Observable& o : scene_.observables(simulator_)) observables[o.name] = o.value;
+  out["observables"] = observables;
+  out["state_hash"] = fmt::format("{:016x}", simulator_.state_hash());
+  return out.dump(2) + "\n";
+}
+
+}  // namespace tribo::cli

@@ -1,0 +1,49 @@
+// One simulation of `tribo sim` from start to summary.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tribo/sim/scene.h"
+
+namespace tribo::cli {
+
+struct ProblemDump {
+  std::int64_t step;
+  std::string file;
+};
+
+struct SimRunOptions {
+  bool progress = false;
+  std::string record = {};  // file, empty: none
+  Index record_every = 1;
+  std::vector<ProblemDump> dumps = {};
+};
+
+class SimRun {
+ public:
+  SimRun(Scene scene, SimRunOptions options);
+
+  void go();
+  std::int64_t missed_steps() const { return simulator_.missed_steps(); }
+  std::string text() const;
+  std::string json() const;
+
+ private:
+  void dump_problem(std::int64_t step) const;
+  void add(const StepReport& report);
+  double per_step(double sum) const;
+
+  Scene scene_;
+  SimRunOptions options_;
+  Simulator simulator_;
+  Energy begin_;
+  StepTimes times_;
+  double contacts_ = 0.0, iterations_ = 0.0, errors_ = 0.0;  // sums
+  double worst_ = 0.0, penetration_ = 0.0;
+  std::int64_t worst_step_ = 0;
+  double seconds_ = 0.0;  // CPU time of the process, stepping only
+};
+
+}  // namespace tribo::cli
