@@ -1,0 +1,27 @@
+// Triangle meshes from files: .obj, .stl (binary and text) and MuJoCo's .msh are read here, all else
+// (.dae, .ply, ...) by assimp.
+//
+// Example
+//   MeshData mesh = read_mesh_file("link.stl");
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tribo/math/pose.h"
+#include "tribo/math/types.h"
+
+namespace tribo::detail {
+
+struct MeshData {
+  std::vector<Vec3> vertices;                   // in the units of the file
+  std::vector<std::array<Index, 3>> triangles;  // counter-clockwise seen from outside
+};
+
+// Never more than ten million vertices or triangles. InvalidInput naming the file when it is missing, damaged,
+// has no vertex, or refers to vertices it does not have.
+MeshData read_mesh_file(const std::filesystem::path& file);
+
+}  // namespace tribo::detail

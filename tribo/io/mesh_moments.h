@@ -1,0 +1,21 @@
+// Volume, centre and inertia of a triangle mesh, in the ways MJCF offers.
+#pragma once
+
+#include <cstdint>
+
+#include "tribo/collide/shape.h"
+#include "tribo/io/mesh_file.h"
+
+namespace tribo::detail {
+
+enum class MeshInertia : std::uint8_t {
+  convex,  // the convex hull, solid
+  exact,   // the enclosed volume: signed tetrahedra; needs a closed surface
+  legacy,  // absolute tetrahedra about the middle of the surface: exact only for convex meshes
+  shell    // the surface itself; "volume" is the area
+};
+
+// InvalidInput (without file name) when the volume is not positive. The convex mode takes the hull's triangles.
+VolumeMoments mesh_moments(const MeshData& mesh, MeshInertia mode);
+
+}  // namespace tribo::detail

@@ -1,0 +1,235 @@
+// <contact>, <tendon> and <equality> of MJCF.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tribo/io/mjcf_joints.h"
+#include "tribo/io/mjcf_world.h"
+
+namespace tribo::detail {
+namespace {
+
+using Name = WorldAssembly::NameAttribute;
+
+void read_pair(WorldAssembly& assembly, const ModelPart& part, const SourceElement& element) {
+  const Attributes attributes = part.file->attributes(element, "pair", "");
+  attributes.check(assembly.log(), {"name", "class", "geom1", "geom2", "condim", "friction", "margin"},
+                   {"gap", "solref", "solimp", "solreffriction"});
+  const Name first{NameKind::geom, "geom1"}, second{NameKind::geom, "geom2"};
+  for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
+    GeomPair pair;
+    pair.first = assembly.find(part, element, first, suffix);
+    pair.second = assembly.find(part, element, second, suffix);
+    const Geom& a = assembly.world().geoms[static_cast<std::size_t>(pair.first)];
+    const Geom& b = assembly.world().geoms[static_cast<std::size_t>(pair.second)];
+    // What the pair does not say comes from the geom of higher priority, or from both.
+    const bool a_wins = a.material.priority > b.material.priority;
+    const bool b_wins = b.material.priority > a.material.priority;
+    pair.material = b_wins ? b.material : a.material;
+    if (!a_wins && !b_wins) pair.material.friction = std::max(a.material.friction, b.material.friction);
+    pair.frictionless = a_wins ? a.frictionless : b_wins ? b.frictionless : a.frictionless && b.frictionless;
+    std::array<double, 5> friction{pair.material.friction};
+    attributes.fill("friction", friction, 1);
+    if (friction[0] < 0.0) fail(element, "friction must not be negative");
+    if (attributes.has("friction") && friction[1] > 0.0 && friction[1] != friction[0]) {
+      assembly.log().warn(element,
+                          "different friction in two directions is not supported; the first is used");
+    }
+    pair.material.friction = friction[0];
+    if (attributes.has("condim")) pair.frictionless = attributes.integer("condim", 3) == 1;
+    if (attributes.integer("condim", 3) > 3) {
+      assembly.log().warn(element, "torsional and rolling friction are not supported; condim 3 is used");
+    }
+    pair.margin = std::max(0.0, attributes.number("margin", std::max(a.margin, b.margin)));
+    assembly.world().pairs.push_back(pair);
+  }
+}
+
+void read_exclude(WorldAssembly& assembly, const ModelPart& part, const SourceElement& element) {
+  assembly.log().check_attributes(element, {"name", "body1", "body2"});
+  const Name first{NameKind::body, "body1"}, second{NameKind::body, "body2"};
+  for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
+    assembly.world().excluded_bodies.emplace_back(assembly.find(part, element, first, suffix),
+                                                  assembly.find(part, element, second, suffix));
+  }
+}
+
+std::vector<TendonDescription> read_fixed_tendon(WorldAssembly& assembly, const ModelPart& part,
+                                                 const SourceElement& element) {
+  const Attributes attributes = part.file->attributes(element, "tendon", "");
+  attributes.check(
+      assembly.log(),
+      {"name", "class", "limited", "range", "margin", "stiffness", "damping", "springlength", "frictionloss"},
+      {"group", "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "width", "material", "rgba",
+       "user"});
+  std::vector<std::string> copies{""};
+  const Name reference{NameKind::joint, "joint"};
+  for (const SourceElement& child : element.children) {
+    if (child.name != "joint") fail(child, "a fixed tendon consists of <joint> elements");
+    std::vector<std::string> found = assembly.copies(part, child, {reference});
+    if (found.empty() || !found.front().empty()) copies = std::move(found);
+  }
+  if (element.children.empty()) fail(element, "a fixed tendon needs at least one <joint>");
+  std::vector<TendonDescription> result;
+  for (const std::string& suffix : copies) {
+    TendonDescription tendon;
+    tendon.name = assembly.own_name(part, element, suffix);
+    double length = 0.0;
+    for (const SourceElement& child : element.children) {
+      const Index joint = assembly.find(part, child, reference, suffix);
+      assembly.require_scalar(joint, child);
+      tendon.terms.push_back({joint, Attributes(child).number("coef", 0.0)});
+      length += tendon.terms.back().coefficient * assembly.joint(joint).description.reference;
+    }
+    const Range range = read_range(attributes, "range", "limited", part.file->compiler());
+    tendon.limited = range.limited;
+    tendon.lower = range.lower, tendon.upper = range.upper;
+    tendon.limit_margin = std::max(0.0, attributes.number("margin", 0.0));
+    tendon.stiffness = attributes.number("stiffness", 0.0);
+    tendon.damping = attributes.number("damping", 0.0);
+    tendon.dry_friction = attributes.number("frictionloss", 0.0);
+    // Not given: at rest where the joints are at their references.
+    std::array<double, 2> rest{-1.0, -1.0};
+    if (attributes.fill("springlength", rest, 1) == 1) rest[1] = rest[0];
+    if (rest[0] == -1.0 && rest[1] == -1.0) rest = {length, length};
+    tendon.spring_lower = rest[0], tendon.spring_upper = rest[1];
+    result.push_back(std::move(tendon));
+  }
+  return result;
+}
+
+void read_connect(WorldAssembly& assembly, const ModelPart& part, const Attributes& attributes) {
+  const SourceElement& element = attributes.element();
+  World& world = assembly.world();
+  if (element.find("site1") != nullptr) {
+    const Name first{NameKind::site, "site1"}, second{NameKind::site, "site2"};
+    for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
+      const SiteDescription& a = assembly.site(assembly.find(part, element, first, suffix));
+      const SiteDescription& b = assembly.site(assembly.find(part, element, second, suffix));
+      world.connects.push_back(
+          {assembly.own_name(part, element, suffix), a.body, b.body, a.pose.position, b.pose.position});
+    }
+    return;
+  }
+  const Name first{NameKind::body, "body1"}, second{NameKind::body, "body2"};
+  if (!attributes.has("anchor")) fail(element, "attribute 'anchor' is missing");
+  for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
+    Connect connect;
+    connect.name = assembly.own_name(part, element, suffix);
+    connect.first = assembly.find(part, element, first, suffix);
+    connect.second = element.find("body2") ? assembly.find(part, element, second, suffix) : 0;
+    connect.first_anchor = attributes.vector3("anchor", Vec3::Zero());
+    const Vec3 point = assembly.body_pose(connect.first) * connect.first_anchor;
+    connect.second_anchor = assembly.body_pose(connect.second).to_local(point);
+    world.connects.push_back(std::move(connect));
+  }
+}
+
+void read_weld(WorldAssembly& assembly, const ModelPart& part, const Attributes& attributes) {
+  const SourceElement& element = attributes.element();
+  World& world = assembly.world();
+  if (element.find("site1") != nullptr) {
+    const Name first{NameKind::site, "site1"}, second{NameKind::site, "site2"};
+    for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
+      const SiteDescription& a = assembly.site(assembly.find(part, element, first, suffix));
+      const SiteDescription& b = assembly.site(assembly.find(part, element, second, suffix));
+      world.welds.push_back({assembly.own_name(part, element, suffix), a.body, b.body, a.pose, b.pose});
+    }
+    return;
+  }
+  const Name first{NameKind::body, "body1"}, second{NameKind::body, "body2"};
+  for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
+    Weld weld;
+    weld.name = assembly.own_name(part, element, suffix);
+    weld.first = assembly.find(part, element, first, suffix);
+    weld.second = element.find("body2") ? assembly.find(part, element, second, suffix) : 0;
+    weld.second_frame.position = attributes.vector3("anchor", Vec3::Zero());
+    // Without a quaternion in relpose the bodies stay as they are at the reference coordinates.
+    std::array<double, 7> relative{0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    attributes.fill("relpose", relative, 7);
+    const Quat rotation(relative[3], relative[4], relative[5], relative[6]);
+    if (rotation.norm() > 1e-10) {
+      weld.first_frame = {Vec3(relative[0], relative[1], relative[2]),
+                          rotation.normalized().toRotationMatrix()};
+    } else {
+      weld.first_frame =
+          assembly.body_pose(weld.first).inverse() * assembly.body_pose(weld.second) * weld.second_frame;
+    }
+    world.welds.push_back(std::move(weld));
+  }
+}
+
+template <class Coupling>
+void read_polynomial(WorldAssembly& assembly, const ModelPart& part, const Attributes& attributes,
+                     NameKind kind, std::vector<Coupling>& couplings) {
+  const SourceElement& element = attributes.element();
+  const bool joints = kind == NameKind::joint;
+  const Name first{kind, joints ? "joint1" : "tendon1"}, second{kind, joints ? "joint2" : "tendon2"};
+  for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
+    Coupling coupling;
+    coupling.name = assembly.own_name(part, element, suffix);
+    coupling.first = assembly.find(part, element, first, suffix);
+    if (element.find(second.attribute) != nullptr) {
+      coupling.second = assembly.find(part, element, second, suffix);
+    }
+    if (joints) {
+      assembly.require_scalar(coupling.first, element);
+      if (coupling.second >= 0) assembly.require_scalar(coupling.second, element);
+    }
+    attributes.fill("polycoef", coupling.polynomial, 1);
+    couplings.push_back(std::move(coupling));
+  }
+}
+
+}  // namespace
+
+void read_contacts(WorldAssembly& assembly, const ModelPart& part) {
+  for (const SourceElement* element : part.file->entries("contact")) {
+    if (element->name == "pair") {
+      read_pair(assembly, part, *element);
+    } else if (element->name == "exclude") {
+      read_exclude(assembly, part, *element);
+    } else {
+      assembly.log().warn(*element, "this element is not supported and is ignored");
+    }
+  }
+}
+
+void read_tendons(WorldAssembly& assembly, const ModelPart& part) {
+  std::vector<std::vector<TendonDescription>> columns;
+  for (const SourceElement* element : part.file->entries("tendon")) {
+    if (element->name == "fixed") {
+      columns.push_back(read_fixed_tendon(assembly, part, *element));
+    } else {
+      assembly.leave_out(NameKind::tendon, part.prefix + element->text("name"));
+      assembly.log().warn(*element,
+                          "only fixed tendons are supported; this one and what uses it are left out");
+    }
+  }
+  copy_by_copy(columns, [&](TendonDescription& tendon) { assembly.add_tendon(std::move(tendon)); });
+}
+
+void read_equalities(WorldAssembly& assembly, const ModelPart& part) {
+  World& world = assembly.world();
+  for (const SourceElement* element : part.file->entries("equality")) {
+    const Attributes attributes = part.file->attributes(*element, "equality", "");
+    attributes.check(assembly.log(),
+                     {"name", "class", "active", "body1", "body2", "site1", "site2", "anchor", "relpose",
+                      "joint1", "joint2", "tendon1", "tendon2", "polycoef"},
+                     {"solref", "solimp", "torquescale"});
+    if (!attributes.flag("active", true)) continue;
+    if (element->name == "connect") {
+      read_connect(assembly, part, attributes);
+    } else if (element->name == "weld") {
+      read_weld(assembly, part, attributes);
+    } else if (element->name == "joint") {
+      read_polynomial(assembly, part, attributes, NameKind::joint, world.joint_couplings);
+    } else if (element->name == "tendon") {
+      read_polynomial(assembly, part, attributes, NameKind::tendon, world.tendon_couplings);
+    } else {
+      assembly.log().warn(*element, "this equality is not supported and is ignored");
+    }
+  }
+}
+
+}  // namespace tribo::detail

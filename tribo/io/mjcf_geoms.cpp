@@ -1,0 +1,232 @@
+// Geoms of MJCF: shape, place, material, mass.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tribo/io/mjcf_tree.h"
+#include "tribo/io/principal_axes.h"
+#include "tribo/io/shell_moments.h"
+#include "tribo/math/errors.h"
+
+namespace tribo::detail {
+namespace {
+
+enum GeomType { plane, hfield, sphere, capsule, ellipsoid, cylinder, box, mesh, sdf };
+
+// How many sizes a type has, with and without `fromto`.
+std::size_t size_count(int type, bool segment) {
+  switch (type) {
+    case sphere:
+      return 1;
+    case capsule:
+    case cylinder:
+      return segment ? 1 : 2;
+    default:
+      return segment ? 1 : 3;
+  }
+}
+
+Shape make_shape(int type, const Vec3& size) {
+  switch (type) {
+    case sphere:
+      return Shape::sphere(size.x());
+    case capsule:
+      return Shape::capsule(size.x(), size.y());
+    case ellipsoid:
+      return Shape::ellipsoid(size);
+    case cylinder:
+      return Shape::cylinder(size.x(), size.y());
+    default:
+      return Shape::box(size);
+  }
+}
+
+// The primitive that stands for a mesh: of the size of the box with the same inertia, or of the bounding box, in
+// the mesh's principal frame.
+Vec3 fitted_size(MeshAsset& asset, const Pose& principal, int type, bool bounds, Vec3& center) {
+  Vec3 half;
+  center.setZero();
+  if (bounds) {
+    Eigen::AlignedBox3d extent;
+    for (const Vec3& v : asset.data().vertices) extent.extend(principal.to_local(v));
+    half = 0.5 * extent.sizes();
+    center = extent.center();
+  } else {
+    const Mat3 turned = principal.rotation.transpose() * asset.moments().inertia * principal.rotation;
+    const Vec3 d = turned.diagonal() / asset.moments().volume;
+    half = 0.5 * (6.0 * (Vec3::Constant(d.sum()) - 2.0 * d)).cwiseMax(0.0).cwiseSqrt();
+  }
+  switch (type) {
+    case sphere:
+      return {bounds ? half.maxCoeff() : half.mean(), 0.0, 0.0};
+    case capsule: {
+      const double radius = bounds ? std::max(half.x(), half.y()) : 0.5 * (half.x() + half.y());
+      return {radius, std::max(0.0, half.z() - (bounds ? radius : 0.5 * radius)), 0.0};
+    }
+    case cylinder:
+      return {bounds ? std::max(half.x(), half.y()) : 0.5 * (half.x() + half.y()), half.z(), 0.0};
+    default:
+      return half;
+  }
+}
+
+struct Placed {
+  std::optional<Shape> shape;
+  Pose pose;              // of the shape, in the frame of the body
+  VolumeMoments moments;  // in the shape's frame
+};
+
+Vec3 read_size(const Attributes& attributes, int type, const std::optional<Segment>& segment) {
+  Vec3 size = Vec3::Zero();
+  attributes.fill("size", std::span<double>(size.data(), 3), 1);
+  if (segment) {
+    if (type == capsule || type == cylinder) {
+      size.y() = segment->half_length;
+    } else {
+      size.z() = segment->half_length;
+      size.y() = size.x();
+    }
+  }
+  const auto count = static_cast<Eigen::Index>(size_count(type, segment.has_value()));
+  for (Eigen::Index k = 0; k < count; ++k) {
+    if (!(size[k] > 0.0)) {
+      fail(attributes.element(), fmt::format("size {} of this geom must be positive", k + 1));
+    }
+  }
+  return size;
+}
+
+Placed place_primitive(const Attributes& attributes, int type, const GeomRequest& request) {
+  const std::optional<Segment> segment = read_segment(attributes);
+  if (segment && (type == sphere || type == plane)) {
+    fail(attributes.element(), "attribute 'fromto' needs a capsule, cylinder, ellipsoid or box");
+  }
+  const Pose pose = segment ? segment->pose : read_pose(attributes, request.file.compiler());
+  const Vec3 size = read_size(attributes, type, segment);
+  Shape shape = make_shape(type, size);
+  const VolumeMoments moments =
+      attributes.flag("shellinertia", false) ? shell_moments(shape) : shape.moments();
+  return {std::move(shape), request.frame * pose, moments};
+}
+
+Placed place_mesh(const Attributes& attributes, int type, const GeomRequest& request, bool with_shape,
+                  bool with_mass) {
+  const std::string name = attributes.text("mesh");
+  if (name.empty()) fail(attributes.element(), "a geom of type mesh needs the attribute 'mesh'");
+  MeshAsset& asset = request.file.assets().mesh(name, attributes.element());
+  const Pose declared = request.frame * read_pose(attributes, request.file.compiler());
+  Placed result;
+  if (!with_shape && !with_mass) return result;
+  if (type == mesh) {
+    result.pose = declared * Pose{asset.center(), Mat3::Identity()};
+    if (with_shape) result.shape = Shape::hull(asset.hull());
+    result.moments =
+        attributes.flag("shellinertia", false) ? asset.moments(MeshInertia::shell) : asset.moments();
+    result.moments.center -= asset.center();
+    return result;
+  }
+  const Pose principal = principal_frame(asset.moments().center, asset.moments().inertia);
+  Vec3 center;
+  const double scale = attributes.number("fitscale", 1.0);
+  const Vec3 size = scale * fitted_size(asset, principal, type, request.file.compiler().fit_bounds, center);
+  if (!(size.head(static_cast<Eigen::Index>(size_count(type, false))).minCoeff() > 0.0)) {
+    fail(attributes.element(), "the shape fitted to the mesh has no extent");
+  }
+  result.shape = make_shape(type, size);
+  result.pose = declared * principal * Pose{center, Mat3::Identity()};
+  result.moments =
+      attributes.flag("shellinertia", false) ? shell_moments(*result.shape) : result.shape->moments();
+  return result;
+}
+
+RigidInertia inertia_of(const Attributes& attributes, const Placed& placed) {
+  const VolumeMoments& m = placed.moments;
+  if (!(m.volume > 0.0)) return {};
+  double density = attributes.number("density", 1000.0);
+  if (attributes.has("mass")) density = attributes.number("mass", 0.0) / m.volume;
+  if (!(density >= 0.0)) fail(attributes.element(), "mass and density of a geom must not be negative");
+  const RigidInertia own{density * m.volume, m.center, density * m.inertia};
+  return own.placed(placed.pose);
+}
+
+void read_material(const Attributes& attributes, Geom& geom, LoadLog& log) {
+  std::array<double, 3> friction{1.0, 0.005, 0.0001};
+  attributes.fill("friction", friction, 1);
+  if (!(friction[0] >= 0.0)) fail(attributes.element(), "friction must not be negative");
+  geom.material.friction = friction[0];
+  geom.material.priority = attributes.integer("priority", 0);
+  const int condim = attributes.integer("condim", 3);
+  if (condim != 1 && condim != 3 && condim != 4 && condim != 6) {
+    fail(attributes.element(), "attribute 'condim' must be 1, 3, 4 or 6");
+  }
+  geom.frictionless = condim == 1;
+  if (condim > 3) {
+    log.warn(attributes.element(), "torsional and rolling friction are not supported; condim 3 is used");
+  }
+  geom.margin = std::max(0.0, attributes.number("margin", 0.0));
+  geom.contact_type = static_cast<std::uint32_t>(attributes.integer("contype", 1));
+  geom.contact_affinity = static_cast<std::uint32_t>(attributes.integer("conaffinity", 1));
+}
+
+}  // namespace
+
+std::optional<Segment> read_segment(const Attributes& attributes) {
+  std::array<double, 6> ends{};
+  if (attributes.fill("fromto", ends, 6) == 0) return std::nullopt;
+  const Vec3 from(ends[0], ends[1], ends[2]), to(ends[3], ends[4], ends[5]);
+  const Vec3 axis = from - to;
+  if (!(axis.norm() > 1e-10)) fail(attributes.element(), "the points of attribute 'fromto' are the same");
+  return Segment{{0.5 * (from + to), rotation_to(axis).toRotationMatrix()}, 0.5 * axis.norm()};
+}
+
+GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
+  const Attributes attributes = request.file.attributes(request.element, "geom", request.childclass);
+  attributes.check(
+      log, {"name",         "class",    "type",  "size",     "fromto",    "mesh",   "hfield", "contype",
+            "conaffinity",  "condim",   "group", "priority", "friction",  "margin", "mass",   "density",
+            "shellinertia", "fitscale", "pos",   "quat",     "axisangle", "xyaxes", "zaxis",  "euler"},
+      {"gap", "solmix", "solref", "solimp", "rgba", "material", "user", "fluidshape", "fluidcoef"});
+  const int type = attributes.word(
+      "type", {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"},
+      sphere);
+  GeomSpec spec;
+  spec.element = &request.element;
+  read_material(attributes, spec.geom, log);
+  const CompilerSettings& compiler = request.file.compiler();
+  const int group = attributes.integer("group", 0);
+  const bool weighed =
+      group >= compiler.inertia_group_lower && group <= compiler.inertia_group_upper && request.with_inertia;
+  const bool touches = request.paired || spec.geom.contact_type != 0 || spec.geom.contact_affinity != 0;
+  Placed placed;
+  if (type == plane) {
+    placed.shape = Shape::plane();
+    placed.pose = request.frame * read_pose(attributes, compiler);
+  } else if (type == hfield) {
+    if (auto field = request.file.assets().height_field(attributes.text("hfield"), request.element)) {
+      placed.shape = Shape::height_field(std::move(field));
+      placed.pose = request.frame * read_pose(attributes, compiler);
+    }
+  } else if (type == sdf) {
+    log.warn(request.element, "geoms of type sdf are not supported and are left out");
+  } else if (type == mesh || attributes.has("mesh")) {
+    const bool massive = weighed && attributes.number("mass", 1.0) != 0.0 &&
+                         (attributes.has("mass") || attributes.number("density", 1000.0) != 0.0);
+    placed = place_mesh(attributes, type, request, touches, massive);
+    if (!touches && !massive &&
+        request.file.assets().mesh(attributes.text("mesh"), request.element).is_missing()) {
+      log.warn(request.element, fmt::format("the file of mesh '{}' is missing; nothing but its look is lost",
+                                            attributes.text("mesh")));
+    }
+  } else {
+    placed = place_primitive(attributes, type, request);
+  }
+  if (placed.shape) {
+    spec.geom.shape = *placed.shape;
+    spec.in_world = touches;
+  }
+  spec.geom.pose = placed.pose;
+  if (weighed) spec.inertia = inertia_of(attributes, placed);
+  return spec;
+}
+
+}  // namespace tribo::detail

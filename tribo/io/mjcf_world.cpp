@@ -1,0 +1,183 @@
+#include "tribo/io/mjcf_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/math/errors.h"
+#include "tribo/multibody/dynamics.h"
+
+namespace tribo::detail {
+namespace {
+
+std::string_view kind_name(NameKind kind) {
+  constexpr std::array<std::string_view, 6> names{"body", "joint", "geom", "site", "tendon", "actuator"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+WorldAssembly::WorldAssembly(const MjcfTree& tree, LoadLog& log) : tree_(tree), log_(log) { add_bodies(); }
+
+void WorldAssembly::add_bodies() {
+  names_[static_cast<std::size_t>(NameKind::body)]["world"] = 0;
+  for (std::size_t b = 0; b < tree_.bodies.size(); ++b) {
+    const BodySpec& body = tree_.bodies[b];
+    const Index index = static_cast<Index>(b);
+    if (index > 0) {
+      add_name(NameKind::body, body.description.name, index, *body.element);
+      const Pose own{body.description.position, body.description.rotation.toRotationMatrix()};
+      poses_.push_back(poses_[static_cast<std::size_t>(body.description.parent)] * own);
+    } else {
+      poses_.emplace_back();
+    }
+    for (const JointSpec& joint : body.joints) {
+      add_name(NameKind::joint, joint.description.name, static_cast<Index>(joints_.size()), *joint.element);
+      joints_.push_back(&joint);
+    }
+    for (const GeomSpec& spec : body.geoms) {
+      if (!spec.in_world) {
+        leave_out(NameKind::geom, spec.geom.name);
+        continue;
+      }
+      Geom geom = spec.geom;
+      geom.body = index;
+      add_name(NameKind::geom, geom.name, static_cast<Index>(world_.geoms.size()), *spec.element);
+      world_.geoms.push_back(std::move(geom));
+    }
+    for (const SiteDescription& site : body.sites) {
+      add_name(NameKind::site, site.name, static_cast<Index>(sites_.size()), *body.element);
+      sites_.push_back(site);
+      sites_.back().body = index;
+    }
+  }
+}
+
+void WorldAssembly::add_name(NameKind kind, const std::string& name, Index index,
+                             const SourceElement& element) {
+  if (name.empty()) return;
+  if (!names_[static_cast<std::size_t>(kind)].try_emplace(name, index).second) {
+    fail(element, fmt::format("there are two things of kind {} with the name '{}'", kind_name(kind), name));
+  }
+}
+
+std::optional<Index> WorldAssembly::lookup(NameKind kind, const std::string& name) const {
+  const auto& names = names_[static_cast<std::size_t>(kind)];
+  const auto at = names.find(name);
+  return at != names.end() ? std::optional<Index>(at->second) : std::nullopt;
+}
+
+std::vector<std::string> WorldAssembly::copies(const ModelPart& part, const SourceElement& element,
+                                               std::initializer_list<NameAttribute> references) {
+  std::vector<std::string> result{""};
+  for (const auto& [kind, attribute] : references) {
+    const std::string name = element.text(attribute);
+    if (name.empty() || (kind == NameKind::body && name == "world")) continue;
+    const std::string full = part.prefix + name;
+    if (lookup(kind, full)) continue;
+    if (left_out_[static_cast<std::size_t>(kind)].contains(full)) {
+      log_.warn(element,
+                fmt::format("the {} '{}' is not supported, so this is left out", kind_name(kind), name));
+      return {};
+    }
+    if (const auto* suffixes = tree_.replicas.find(kind, full)) {
+      result = *suffixes;
+    } else if (&part == &tree_.parts.back()) {
+      fail(element, fmt::format("there is no {} '{}'", kind_name(kind), name));
+    } else {
+      return {};
+    }
+  }
+  return result;
+}
+
+Index WorldAssembly::find(const ModelPart& part, const SourceElement& element, const NameAttribute& reference,
+                          const std::string& suffix) const {
+  const std::string name = element.text(reference.attribute);
+  if (reference.kind == NameKind::body && name == "world") return 0;
+  if (name.empty()) fail(element, fmt::format("attribute '{}' is missing", reference.attribute));
+  if (const auto direct = lookup(reference.kind, part.prefix + name)) return *direct;
+  if (const auto copy = lookup(reference.kind, part.prefix + name + suffix)) return *copy;
+  fail(element, fmt::format("there is no {} '{}'", kind_name(reference.kind), name));
+}
+
+void WorldAssembly::require_scalar(Index index, const SourceElement& element) const {
+  const JointDescription& description = joint(index).description;
+  if (description.kind != JointKind::hinge && description.kind != JointKind::slide) {
+    fail(element, fmt::format("joint '{}' must be a hinge or a slide", description.name));
+  }
+}
+
+Index WorldAssembly::add_tendon(TendonDescription tendon) {
+  const Index index = static_cast<Index>(tendons_.size());
+  if (!tendon.name.empty() &&
+      !names_[static_cast<std::size_t>(NameKind::tendon)].try_emplace(tendon.name, index).second) {
+    throw InvalidInput(
+        fmt::format("{}: there are two tendons '{}'", tree_.parts.back().file->path().string(), tendon.name));
+  }
+  tendons_.push_back(std::move(tendon));
+  return index;
+}
+
+void WorldAssembly::fill_builder(ModelBuilder& builder) const {
+  for (std::size_t b = 1; b < tree_.bodies.size(); ++b) {
+    const BodySpec& body = tree_.bodies[b];
+    const Index index = builder.add_body(body.description);
+    for (const JointSpec& spec : body.joints) {
+      JointDescription joint = spec.description;
+      joint.body = index;
+      builder.add_joint(std::move(joint));
+    }
+  }
+  for (const SiteDescription& site : sites_) builder.add_site(site);
+  for (const TendonDescription& tendon : tendons_) builder.add_tendon(tendon);
+  for (const ActuatorDescription& actuator : actuators_) builder.add_actuator(actuator);
+}
+
+// A position servo may state its damping as a ratio, bias[2] > 0, of the critical damping 2 sqrt(kp m), with m the
+// inertia at the reference coordinates seen through the gears.
+void WorldAssembly::resolve_damping_ratios() {
+  const auto is_ratio = [](const ActuatorDescription& a) {
+    return a.bias[2] > 0.0 && a.gain > 0.0 && a.gain == -a.bias[1];
+  };
+  if (std::none_of(actuators_.begin(), actuators_.end(), is_ratio)) return;
+  ModelBuilder builder;
+  fill_builder(builder);
+  const Model model = builder.build();
+  Kinematics kinematics(model);
+  kinematics.set_positions(model.reference_coordinates());
+  Dynamics dynamics(model);
+  dynamics.set_positions(kinematics);
+  const auto inertia = [&](Index joint) {
+    const Index dof = model.joint_dof(joint);
+    const Index tree = model.body_tree(model.joint(joint).body);
+    const Index local = dof - model.tree_dof(tree);
+    return dynamics.mass(tree)(local, local);
+  };
+  for (ActuatorDescription& a : actuators_) {
+    if (!is_ratio(a)) continue;
+    double seen = 0.0;
+    const auto add = [&](Index joint, double ratio) {
+      if (ratio * ratio > 1e-15) seen += inertia(joint) / (ratio * ratio);
+    };
+    if (a.joint >= 0) {
+      add(a.joint, a.gear[0]);
+    } else {
+      for (const auto& term : tendons_[static_cast<std::size_t>(a.tendon)].terms) {
+        add(term.joint, a.gear[0] * term.coefficient);
+      }
+    }
+    a.bias[2] *= -2.0 * std::sqrt(a.gain * seen);
+  }
+}
+
+World WorldAssembly::take() {
+  resolve_damping_ratios();
+  ModelBuilder builder;
+  fill_builder(builder);
+  world_.model = builder.build();
+  return std::move(world_);
+}
+
+}  // namespace tribo::detail
