@@ -13,6 +13,22 @@ namespace {
 using Block6 = Eigen::Map<Mat6>;
 using ConstBlock6 = Eigen::Map<const Mat6>;
 
+// The products of a force with the six columns of a free joint at the root: (e_i, 0) and (a_i x arm, a_i) with the
+// axes a_i of the body, arm from its frame to the tree's origin.
+void put_floating_base(const double* motion, const Vec3& arm, const double* force, double* product) {
+  const double f0 = force[0], f1 = force[1], f2 = force[2];
+  const double n0 = force[3] + arm[1] * f2 - arm[2] * f1;
+  const double n1 = force[4] + arm[2] * f0 - arm[0] * f2;
+  const double n2 = force[5] + arm[0] * f1 - arm[1] * f0;
+  product[0] = f0;
+  product[1] = f1;
+  product[2] = f2;
+  for (int i = 3; i < 6; ++i) {
+    const double* axis = motion + 6 * i + 3;
+    product[i] = axis[0] * n0 + axis[1] * n1 + axis[2] * n2;
+  }
+}
+
 }  // namespace
 
 Dynamics::Dynamics(const Model& model) : model_(&model), start_(model.tree_count() + 1, 0) {
@@ -27,6 +43,7 @@ Dynamics::Dynamics(const Model& model) : model_(&model), start_(model.tree_count
     }
     tree_item_.push_back(static_cast<Index>(chains_.size()));
     Chain& chain = chains_.emplace_back();
+    chain.floating = model.joint(model.joint_begin(model.tree_body(t))).kind == JointKind::free;
     chain.link_begin = static_cast<Index>(links_.size());
     add_links(t);
     chain.link_end = static_cast<Index>(links_.size());
@@ -115,18 +132,26 @@ void Dynamics::set_tree_mass(const Kinematics& kinematics, Index tree) {
     inertia_[l] = composite_[l] =
         SpatialInertia::of(links_[l].inertia, kinematics.pose(links_[l].body), origin);
   }
-  const Kinematics::Motion& motion = kinematics.motion();
   const Index n = model_->tree_dof_count(tree), first = model_->tree_dof(tree);
+  const double* motion = kinematics.motion().data() + 6 * static_cast<std::size_t>(first);
+  const double* armature = model_->armature().data() + first;
+  const Vec3 arm = origin - kinematics.pose(model_->tree_body(tree)).position;
   double* m = blocks_.data() + start_[tree];
   for (Index l = chain.link_end - 1; l >= chain.link_begin; --l) {
     const Link& link = links_[l];
-    for (Index d = link.dof_end - 1; d >= link.dof; --d) {
-      const Vec6 force = composite_[l] * Vec6(motion.col(d));
-      const Index row = d - first;
-      m[row * n + row] = motion.col(d).dot(force) + model_->armature()[d];
-      for (Index k = model_->dof_parent(d); k >= 0; k = model_->dof_parent(k)) {
-        m[(k - first) * n + row] = m[row * n + k - first] = motion.col(k).dot(force);
+    for (Index d = link.dof_end - first - 1; d >= link.dof - first; --d) {
+      double force[6];
+      composite_[l].apply(motion + 6 * d, force);
+      double* column = m + static_cast<std::size_t>(d) * n;
+      column[d] = dot6(motion + 6 * d, force) + armature[d];
+      const bool floats = chain.floating && d >= 6;
+      for (Index k = model_->dof_parent(first + d) - first; k >= (floats ? 6 : 0);
+           k = model_->dof_parent(first + k) - first) {
+        m[static_cast<std::size_t>(k) * n + d] = column[k] = dot6(motion + 6 * k, force);
       }
+      if (!floats) continue;
+      put_floating_base(motion, arm, force, column);
+      for (Index k = 0; k < 6; ++k) m[static_cast<std::size_t>(k) * n + d] = column[k];
     }
     if (link.parent >= 0) composite_[link.parent] += composite_[l];
   }
@@ -218,15 +243,22 @@ void Dynamics::free_bias(const Kinematics& kinematics, const Vec3& gravity, Inde
 void Dynamics::tree_bias(const Kinematics& kinematics, const Vec3& gravity, Index tree, Vector& bias) {
   const Chain& chain = chains_[tree_item_[tree]];
   for (Index l = chain.link_begin; l < chain.link_end; ++l) {
-    const Vec6& velocity = kinematics.velocity(links_[l].body);
-    Vec6 acceleration = kinematics.drift(links_[l].body);
-    acceleration.head<3>() -= gravity;
-    force_[l] = inertia_[l] * acceleration + cross_force(velocity, inertia_[l] * velocity);
+    const double* velocity = kinematics.velocity(links_[l].body).data();
+    const double* drift = kinematics.drift(links_[l].body).data();
+    const double acceleration[6] = {
+        drift[0] - gravity[0], drift[1] - gravity[1], drift[2] - gravity[2], drift[3], drift[4], drift[5]};
+    double momentum[6], force[6];
+    inertia_[l].apply(velocity, momentum);
+    inertia_[l].apply(acceleration, force);
+    add_cross_force(velocity, momentum, force);
+    std::copy_n(force, 6, force_[l].data());
   }
-  const Kinematics::Motion& motion = kinematics.motion();
+  const double* motion = kinematics.motion().data();
   for (Index l = chain.link_end - 1; l >= chain.link_begin; --l) {
     const Link& link = links_[l];
-    for (Index d = link.dof; d < link.dof_end; ++d) bias[d] = motion.col(d).dot(force_[l]);
+    const double* force = force_[l].data();
+    for (Index d = link.dof; d < link.dof_end; ++d)
+      bias[d] = dot6(motion + 6 * static_cast<std::size_t>(d), force);
     if (link.parent >= 0) force_[link.parent] += force_[l];
   }
 }

@@ -56,6 +56,7 @@ class Dynamics {
   // A tree that is not a free body.
   struct Chain {
     Index link_begin = 0, link_end = 0;
+    bool floating = false;  // hangs on a free joint
     TreeMatrix factor;
   };
   struct FreeBody {

@@ -1,5 +1,6 @@
 #include "tribo/multibody/kinematics.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -25,6 +26,7 @@ Quat hinge_rotation(const Vec3& axis, double angle) {
 
 Kinematics::Kinematics(const Model& model)
     : model_(&model),
+      hinge_(model.joint_count(), Quat::Identity()),
       pose_(model.body_count()),
       orientation_(model.body_count(), Quat::Identity()),
       center_(model.body_count(), Vec3::Zero()),
@@ -34,13 +36,20 @@ Kinematics::Kinematics(const Model& model)
       velocity_(model.body_count(), Vec6::Zero()),
       drift_(model.body_count(), Vec6::Zero()) {
   joints_.reserve(model.joint_count());
-  for (Index j = 0; j < model.joint_count(); ++j) {
-    const JointDescription& joint = model.joint(j);
-    const bool offset =
-        (joint.kind == JointKind::hinge || joint.kind == JointKind::ball) && !joint.anchor.isZero(0.0);
-    joints_.push_back({joint.kind, offset, model.joint_coordinate(j), model.joint_dof(j), joint.reference,
-                       joint.axis, joint.anchor});
-    if (joint.kind == JointKind::free) motion_.block<3, 3>(0, model.joint_dof(j)).setIdentity();
+  bodies_.reserve(model.body_count());
+  for (Index b = 0; b < model.body_count(); ++b) {
+    Vec3 anchor = Vec3::Zero();
+    for (Index j = model.joint_begin(b); j < model.joint_end(b); ++j) {
+      const JointDescription& joint = model.joint(j);
+      const bool turns = joint.kind == JointKind::hinge || joint.kind == JointKind::ball;
+      const Vec3 shift = turns ? Vec3(joint.anchor - anchor) : Vec3::Zero();
+      if (turns) anchor = joint.anchor;
+      joints_.push_back({joint.kind, !shift.isZero(0.0), model.joint_coordinate(j), model.joint_dof(j),
+                         joint.reference, joint.axis, shift});
+      if (joint.kind == JointKind::free) motion_.block<3, 3>(0, model.joint_dof(j)).setIdentity();
+    }
+    bodies_.push_back({model.body_parent(b), model.joint_begin(b), model.joint_end(b), !anchor.isZero(0.0),
+                       model.body_position(b), model.body_rotation(b), anchor, model.inertia(b).center});
   }
   const Vector reference = model.reference_coordinates();
   for (Index b = 1; b < model.body_count(); ++b) {
@@ -52,17 +61,30 @@ Kinematics::Kinematics(const Model& model)
 void Kinematics::set_positions(const Vector& q) {
   assert(q.size() == model_->coordinate_count());
   for (Index t = 0; t < model_->tree_count(); ++t) {
-    const Index root = model_->tree_body(t);
-    if (joints_[model_->joint_begin(root)].kind == JointKind::free) {
-      place_free(root, q.data() + joints_[model_->joint_begin(root)].coordinate);
+    const Index root = model_->tree_body(t), end = model_->tree_body_end(t);
+    const Joint& joint = joints_[bodies_[root].joint];
+    if (joint.kind == JointKind::free) {
+      place_free(root, q.data() + joint.coordinate);
     } else {
+      set_hinges(root, q);
       place_body(root, q);
     }
     origin_[t] = center_[root];
-    set_motion(root);
-    for (Index b = root + 1; b < model_->tree_body_end(t); ++b) {
+    set_motion(root, origin_[t]);
+    for (Index b = root + 1; b < end; ++b) set_hinges(b, q);
+    for (Index b = root + 1; b < end; ++b) {
       place_body(b, q);
-      set_motion(b);
+      set_motion(b, origin_[t]);
+    }
+  }
+}
+
+// Before the chain is walked: sines and cosines wait for nothing, poses for their parents.
+void Kinematics::set_hinges(Index body, const Vector& q) {
+  for (Index j = bodies_[body].joint; j < bodies_[body].joint_end; ++j) {
+    const Joint& joint = joints_[j];
+    if (joint.kind == JointKind::hinge) {
+      hinge_[j] = hinge_rotation(joint.axis, q[joint.coordinate] - joint.reference);
     }
   }
 }
@@ -72,50 +94,52 @@ void Kinematics::place_free(Index body, const double* q) {
   Pose& pose = pose_[body];
   pose.position = Vec3(q[0], q[1], q[2]);
   pose.rotation = orientation_[body].toRotationMatrix();
-  center_[body] = pose * model_->inertia(body).center;
-  const Index joint = model_->joint_begin(body);
+  center_[body] = pose * bodies_[body].center;
+  const Index joint = bodies_[body].joint;
   joint_anchor_[joint] = pose.position;
   motion_.block<3, 3>(3, joints_[joint].dof + 3) = pose.rotation;
 }
 
 // The joints in their order, each in the frame the ones before left. A rotation about an anchor keeps the anchor
-// where it is; an axis is the same before and after its own rotation.
-void Kinematics::place_body(Index body, const Vector& q) {
-  const Index parent = model_->body_parent(body);
-  Vec3 position = pose_[parent] * model_->body_position(body);
-  Quat orientation = orientation_[parent] * model_->body_rotation(body);
-  for (Index j = model_->joint_begin(body); j < model_->joint_end(body); ++j) {
+// where it is; an axis is the same before and after its own rotation. `point` is the place of the last anchor.
+void Kinematics::place_body(Index index, const Vector& q) {
+  const Body& body = bodies_[index];
+  Vec3 point = pose_[body.parent] * body.position;
+  Quat orientation = orientation_[body.parent] * body.rotation;
+  for (Index j = body.joint; j < body.joint_end; ++j) {
     const Joint& joint = joints_[j];
-    const double* value = q.data() + joint.coordinate;
+    double* motion = motion_.data() + 6 * static_cast<std::size_t>(joint.dof);
     if (joint.kind == JointKind::slide) {
       const Vec3 axis = orientation * joint.axis;
-      position += (*value - joint.reference) * axis;
-      motion_.col(joint.dof).head<3>() = axis;
+      point += (q[joint.coordinate] - joint.reference) * axis;
+      Eigen::Map<Vec3>{motion} = axis;
       continue;
     }
-    const Vec3 anchor = joint.offset ? Vec3(position + orientation * joint.anchor) : position;
-    joint_anchor_[j] = anchor;
+    if (joint.shifted) point += orientation * joint.shift;
+    joint_anchor_[j] = point;
     if (joint.kind == JointKind::hinge) {
-      orientation = orientation * hinge_rotation(joint.axis, *value - joint.reference);
-      motion_.col(joint.dof).tail<3>() = orientation * joint.axis;
+      orientation = orientation * hinge_[j];
+      Eigen::Map<Vec3>(motion + 3) = orientation * joint.axis;
     } else {
-      orientation = orientation * unit_quaternion(value);
+      orientation = orientation * unit_quaternion(q.data() + joint.coordinate);
       motion_.block<3, 3>(3, joint.dof) = orientation.toRotationMatrix();
     }
-    if (joint.offset) position = anchor - orientation * joint.anchor;
   }
-  orientation.normalize();
-  orientation_[body] = orientation;
-  pose_[body] = {position, orientation.toRotationMatrix()};
-  center_[body] = pose_[body] * model_->inertia(body).center;
+  // Products of unit quaternions are off by a few roundings only: one step of Newton's for 1 / length is exact.
+  orientation.coeffs() *= 1.5 - 0.5 * orientation.squaredNorm();
+  orientation_[index] = orientation;
+  Pose& pose = pose_[index];
+  pose.rotation = orientation.toRotationMatrix();
+  pose.position = body.offset ? Vec3(point - pose.rotation * body.anchor) : point;
+  center_[index] = pose * body.center;
 }
 
 // The linear parts of the rotations, at the tree's origin.
-void Kinematics::set_motion(Index body) {
-  for (Index j = model_->joint_begin(body); j < model_->joint_end(body); ++j) {
+void Kinematics::set_motion(Index body, const Vec3& origin) {
+  for (Index j = bodies_[body].joint; j < bodies_[body].joint_end; ++j) {
     const Joint& joint = joints_[j];
     if (joint.kind == JointKind::slide) continue;
-    const Vec3 arm = origin_[model_->body_tree(body)] - joint_anchor_[j];
+    const Vec3 arm = origin - joint_anchor_[j];
     const Index last = joint.dof + dofs_of(joint.kind);
     for (Index d = joint.kind == JointKind::free ? joint.dof + 3 : joint.dof; d < last; ++d) {
       motion_.col(d).head<3>() = motion_.col(d).tail<3>().cross(arm);
@@ -134,29 +158,31 @@ void Kinematics::set_velocities(const Vector& v) {
 // it carries; its own velocity drops out of the sum because w x w = 0. Those of a free joint's translation stand
 // still.
 void Kinematics::move_body(Index body, const Vector& v) {
-  const Index parent = model_->body_parent(body);
-  Vec6 velocity = velocity_[parent], drift = drift_[parent];
-  for (Index j = model_->joint_begin(body); j < model_->joint_end(body); ++j) {
+  const Index parent = bodies_[body].parent;
+  double velocity[6], drift[6];
+  std::copy_n(velocity_[parent].data(), 6, velocity);
+  std::copy_n(drift_[parent].data(), 6, drift);
+  for (Index j = bodies_[body].joint; j < bodies_[body].joint_end; ++j) {
     const Joint& joint = joints_[j];
-    Vec6 own = Vec6::Zero();
-    switch (joint.kind) {
-      case JointKind::free:
-        velocity.head<3>() += v.segment<3>(joint.dof);
-        own.noalias() = motion_.middleCols<3>(joint.dof + 3) * v.segment<3>(joint.dof + 3);
-        break;
-      case JointKind::ball:
-        own.noalias() = motion_.middleCols<3>(joint.dof) * v.segment<3>(joint.dof);
-        break;
-      case JointKind::hinge:
-      case JointKind::slide:
-        own = v[joint.dof] * motion_.col(joint.dof);
-        break;
+    const double* speed = v.data() + joint.dof;
+    const double* motion = motion_.data() + 6 * static_cast<std::size_t>(joint.dof);
+    double own[6];
+    if (joint.kind == JointKind::hinge || joint.kind == JointKind::slide) {
+      for (int i = 0; i < 6; ++i) own[i] = speed[0] * motion[i];
+    } else {
+      if (joint.kind == JointKind::free) {
+        for (int i = 0; i < 3; ++i) velocity[i] += speed[i];
+        speed += 3;
+        motion += 18;
+      }
+      for (int i = 0; i < 6; ++i)
+        own[i] = speed[0] * motion[i] + speed[1] * motion[6 + i] + speed[2] * motion[12 + i];
     }
-    drift += cross_motion(velocity, own);
-    velocity += own;
+    add_cross_motion(velocity, own, drift);
+    for (int i = 0; i < 6; ++i) velocity[i] += own[i];
   }
-  velocity_[body] = velocity;
-  drift_[body] = drift;
+  std::copy_n(velocity, 6, velocity_[body].data());
+  std::copy_n(drift, 6, drift_[body].data());
 }
 
 Vec3 Kinematics::point_velocity(Index body, const Vec3& point) const {

@@ -49,22 +49,35 @@ class Kinematics {
   void angular_jacobian(Index body, Eigen::Ref<Eigen::Matrix<double, 3, Eigen::Dynamic>> j) const;
 
  private:
-  // What a joint needs at every step, side by side.
+  // What joints and bodies need at every step, side by side.
   struct Joint {
     JointKind kind;
-    bool offset;  // the anchor is not the frame's origin
+    bool shifted;  // `shift` is not zero
     Index coordinate, dof;
     double reference;
-    Vec3 axis, anchor;
+    Vec3 axis;
+    Vec3
+        shift;  // from the anchor of the rotation before in the same body (at first the frame's origin) to this one
+  };
+  struct Body {
+    Index parent, joint, joint_end;
+    bool offset;  // `anchor` is not zero
+    Vec3 position;
+    Quat rotation;
+    Vec3 anchor;  // of the last rotation, in the frame
+    Vec3 center;
   };
 
+  void set_hinges(Index body, const Vector& q);
   void place_free(Index body, const double* q);
   void place_body(Index body, const Vector& q);
-  void set_motion(Index body);
+  void set_motion(Index body, const Vec3& origin);
   void move_body(Index body, const Vector& v);
 
   const Model* model_;
   std::vector<Joint> joints_;
+  std::vector<Body> bodies_;
+  std::vector<Quat> hinge_;  // [joints] rotations of the hinges
   std::vector<Pose> pose_;
   std::vector<Quat> orientation_;
   std::vector<Vec3> center_, origin_;
