@@ -150,8 +150,21 @@ void Kinematics::set_motion(Index body, const Vec3& origin) {
 void Kinematics::set_velocities(const Vector& v) {
   assert(v.size() == model_->dof_count());
   for (Index t = 0; t < model_->tree_count(); ++t) {
+    if (model_->is_free_body(t)) {
+      move_free(t, v.data() + model_->tree_dof(t));
+      continue;
+    }
     for (Index b = model_->tree_body(t); b < model_->tree_body_end(t); ++b) move_body(b, v);
   }
+}
+
+// What move_body() comes to: the translation in world axes stands still, the rotation moves with it.
+void Kinematics::move_free(Index tree, const double* v) {
+  const Index body = model_->tree_body(tree);
+  const Vec3 linear(v[0], v[1], v[2]);
+  const Vec3 angular = pose_[body].rotation * Vec3(v[3], v[4], v[5]);
+  velocity_[body] << linear + angular.cross(origin_[tree] - pose_[body].position), angular;
+  drift_[body].head<3>() = linear.cross(angular);
 }
 
 // A motion column fixed in a frame that moves with V changes by V x s. The columns of a ball joint turn with what

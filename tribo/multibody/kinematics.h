@@ -72,6 +72,7 @@ class Kinematics {
   void place_free(Index body, const double* q);
   void place_body(Index body, const Vector& q);
   void set_motion(Index body, const Vec3& origin);
+  void move_free(Index tree, const double* v);
   void move_body(Index body, const Vector& v);
 
   const Model* model_;
