@@ -96,6 +96,7 @@ struct Simulator::Impl {
   Vector next_v, moving_v;
   State begun;  // the state the last step began with, after impacts
   Vector begun_control, begun_force;
+  ContactProblem next;
 
   Impl(World w, SimulatorSettings s)
       : world(validated(std::move(w))),
@@ -294,6 +295,17 @@ ContactProblem Simulator::problem() const {
                  impl_->settings.scheme, impl_->settings.time_step);
   impl_->solver.whole_problem(impl_->set, motion.motion(), problem);
   return problem;
+}
+
+const ContactProblem& Simulator::next_problem() {
+  Impl& s = *impl_;
+  s.find_contacts();
+  s.motion.compute(s.state, s.kinematics, s.dynamics, s.control, s.force, s.settings.scheme,
+                   s.settings.time_step);
+  s.build_constraints();
+  s.contact_impulses.assign(s.contacts.size(), Vec3::Zero());
+  s.solver.whole_problem(s.set, s.motion.motion(), s.next, true);
+  return s.next;
 }
 
 Energy Simulator::energy() const {

@@ -100,6 +100,9 @@ class Simulator {
   const std::vector<Vec3>& contact_impulses() const;
   // The problem of the last step as a whole, for files and for other solvers. Empty before the first.
   ContactProblem problem() const;
+  // The problem the next step will solve, over all trees (dofs as in the model); for inverse dynamics. Contacts and
+  // impulses of the last step are forgotten. Valid until the next call.
+  const ContactProblem& next_problem();
 
   // Kinematics, energy, momentum at the current state.
   const Kinematics& kinematics() const;

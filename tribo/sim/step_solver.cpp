@@ -198,9 +198,10 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   return sum;
 }
 
-bool StepSolver::whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem) {
+bool StepSolver::whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem,
+                               bool all_trees) {
   std::vector<Index> constraints, trees;
-  std::vector<bool> touched(model_->tree_count(), false);
+  std::vector<bool> touched(model_->tree_count(), all_trees);
   for (Index i = 0; i < set.size(); ++i) {
     const ConstraintSet::Entry& entry = set.entry(i);
     if (entry.piece_begin < entry.piece_end) constraints.push_back(i);

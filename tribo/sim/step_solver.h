@@ -36,8 +36,9 @@ class StepSolver {
                      Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
                      std::vector<Vec3>& impulse);
 
-  // All constraints and all trees they touch in one problem.
-  bool whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem);
+  // All constraints and all trees they touch (or all trees) in one problem.
+  bool whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem,
+                     bool all_trees = false);
 
   // Root of the tree's component in the last solve; trees with one root were coupled.
   Index component(Index tree) const { return root_[tree]; }
