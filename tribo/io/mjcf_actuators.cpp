@@ -221,11 +221,7 @@ void read_actuators(WorldAssembly& assembly, const ModelPart& part) {
   ActuatorReader reader(assembly, part);
   std::vector<ActuatorReader::Copies> columns;
   for (const SourceElement* element : part.file->entries("actuator")) {
-    if (is_actuator(element->name)) {
-      columns.push_back(reader.read(*element));
-    } else {
-      assembly.log().warn(*element, "this element is not supported and is ignored");
-    }
+    columns.push_back(reader.read(*element));
   }
   // MuJoCo numbers copy by copy; what is left out has a number too, for the controls of keyframes.
   copy_by_copy(columns, [&](std::optional<ActuatorDescription>& actuator) {

@@ -135,8 +135,8 @@ void WorldAssembly::fill_builder(ModelBuilder& builder) const {
   for (const ActuatorDescription& actuator : actuators_) builder.add_actuator(actuator);
 }
 
-// A position servo may state its damping as a ratio, bias[2] > 0, of the critical damping 2 sqrt(kp m), with m the
-// inertia at the reference coordinates seen through the gears.
+// A position servo may state its damping as a ratio, bias[2] > 0, of the critical damping 2 sqrt(kp m), with
+// m = 1 / (j M^-1 j^T) the inertia it feels at the reference coordinates through its gear or tendon, j.
 void WorldAssembly::resolve_damping_ratios() {
   const auto is_ratio = [](const ActuatorDescription& a) {
     return a.bias[2] > 0.0 && a.gain > 0.0 && a.gain == -a.bias[1];
@@ -149,26 +149,22 @@ void WorldAssembly::resolve_damping_ratios() {
   kinematics.set_positions(model.reference_coordinates());
   Dynamics dynamics(model);
   dynamics.set_positions(kinematics);
-  const auto inertia = [&](Index joint) {
-    const Index dof = model.joint_dof(joint);
-    const Index tree = model.body_tree(model.joint(joint).body);
-    const Index local = dof - model.tree_dof(tree);
-    return dynamics.mass(tree)(local, local);
-  };
+  if (!dynamics.factorize()) throw InvalidInput("the mass matrix of the model is not positive definite");
   for (ActuatorDescription& a : actuators_) {
     if (!is_ratio(a)) continue;
-    double seen = 0.0;
-    const auto add = [&](Index joint, double ratio) {
-      if (ratio * ratio > 1e-15) seen += inertia(joint) / (ratio * ratio);
-    };
+    Vector row = Vector::Zero(model.dof_count());
     if (a.joint >= 0) {
-      add(a.joint, a.gear[0]);
+      const Index dofs = dofs_of(model.joint(a.joint).kind);
+      row.segment(model.joint_dof(a.joint), dofs) = a.gear.head(dofs);
     } else {
       for (const auto& term : tendons_[static_cast<std::size_t>(a.tendon)].terms) {
-        add(term.joint, a.gear[0] * term.coefficient);
+        row[model.joint_dof(term.joint)] += a.gear[0] * term.coefficient;
       }
     }
-    a.bias[2] *= -2.0 * std::sqrt(a.gain * seen);
+    Vector response = row;
+    dynamics.solve_in_place(response);
+    const double mobility = row.dot(response);
+    a.bias[2] *= mobility > 0.0 ? -2.0 * std::sqrt(a.gain / mobility) : 0.0;
   }
 }
 
