@@ -13,7 +13,8 @@
 //   /contact_position, /contact_normal, /contact_impulse [contacts x 3] (world; on the second geom; N s),
 //   /contact_gap [contacts] m, /contact_geoms [contacts x 2]
 //   /error, /iterations, /islands, /missed, /penetration, /kinetic_energy, /weight_energy, /spring_energy [frames]
-//   attributes: world, solver, law, scheme, time_step, tolerance, version; /names/bodies, /names/geoms
+//   /info/world, /info/solver, /info/law, /info/scheme, /info/version (texts), /info/time_step, /info/tolerance;
+//   /names/bodies, /names/geoms (texts, one name per line)
 // CSV: one line per frame with time, step, contacts, error, iterations, penetration, energies, then q and v by name.
 #pragma once
 

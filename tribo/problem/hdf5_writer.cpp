@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <functional>
+#include <numeric>
 #include <type_traits>
+#include <vector>
 
 #include "tribo/math/errors.h"
 
@@ -49,9 +52,10 @@ void Hdf5Writer::group(const std::string& name) {
 }
 
 void Hdf5Writer::write(const std::string& name, std::int64_t file_type, std::int64_t memory_type,
-                       const void* data, std::size_t size) {
-  const hsize_t extent = size;
-  const Hdf5Handle space(H5Screate_simple(1, &extent, nullptr), &H5Sclose);
+                       const void* data, std::span<const std::uint64_t> extents) {
+  std::vector<hsize_t> shape(extents.begin(), extents.end());
+  const hsize_t size = std::accumulate(shape.begin(), shape.end(), hsize_t{1}, std::multiplies<>());
+  const Hdf5Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), &H5Sclose);
   const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), &H5Pclose);
   // Without time stamps the same problem gives the same bytes.
   if (!space || !creation || H5Pset_obj_track_times(creation.id(), false) < 0) fail(name);
@@ -63,8 +67,14 @@ void Hdf5Writer::write(const std::string& name, std::int64_t file_type, std::int
   if (!dataset.reset()) fail(name);
 }
 
+void Hdf5Writer::array(const std::string& name, std::span<const double> values,
+                       std::span<const std::uint64_t> extents) {
+  write(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data(), extents);
+}
+
 void Hdf5Writer::reals(const std::string& name, std::span<const double> values) {
-  write(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data(), values.size());
+  const std::uint64_t size = values.size();
+  array(name, values, {&size, 1});
 }
 
 void Hdf5Writer::reals(const std::string& name, const Vector& values) {
@@ -73,11 +83,13 @@ void Hdf5Writer::reals(const std::string& name, const Vector& values) {
 
 void Hdf5Writer::integers(const std::string& name, std::span<const Index> values) {
   static_assert(sizeof(Index) == 4);
-  write(name, H5T_STD_I32LE, H5T_NATIVE_INT32, values.data(), values.size());
+  const std::uint64_t size = values.size();
+  write(name, H5T_STD_I32LE, H5T_NATIVE_INT32, values.data(), {&size, 1});
 }
 
 void Hdf5Writer::unsigned_integers(const std::string& name, std::span<const std::uint64_t> values) {
-  write(name, H5T_STD_U64LE, H5T_NATIVE_UINT64, values.data(), values.size());
+  const std::uint64_t size = values.size();
+  write(name, H5T_STD_U64LE, H5T_NATIVE_UINT64, values.data(), {&size, 1});
 }
 
 void Hdf5Writer::text(const std::string& name, const std::string& value) {

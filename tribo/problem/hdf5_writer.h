@@ -60,6 +60,8 @@ class Hdf5Writer {
 
   void group(const std::string& name);
   void reals(const std::string& name, std::span<const double> values);
+  // Row-major array of the given extents.
+  void array(const std::string& name, std::span<const double> values, std::span<const std::uint64_t> extents);
   void reals(const std::string& name, const Vector& values);
   void integers(const std::string& name, std::span<const Index> values);
   void unsigned_integers(const std::string& name, std::span<const std::uint64_t> values);
@@ -73,7 +75,7 @@ class Hdf5Writer {
  private:
   [[noreturn]] void fail(const std::string& name) const;
   void write(const std::string& name, std::int64_t file_type, std::int64_t memory_type, const void* data,
-             std::size_t size);
+             std::span<const std::uint64_t> extents);
 
   std::string file_name_;
   Hdf5Session session_;

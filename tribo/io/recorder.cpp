@@ -1,0 +1,211 @@
+#include "tribo/io/recorder.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <vector>
+
+#include "tribo/math/errors.h"
+#include "tribo/problem/hdf5_writer.h"
+#include "tribo/version.h"
+
+namespace tribo {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void append(std::vector<double>& to, const Vec3& x) { to.insert(to.end(), x.data(), x.data() + 3); }
+void append(std::vector<double>& to, const Vector& x) { to.insert(to.end(), x.data(), x.data() + x.size()); }
+
+std::string number_names(const Model& model, bool velocities) {
+  static constexpr const char* kFreeQ[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+  static constexpr const char* kFreeV[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
+  std::string names;
+  for (Index j = 0; j < model.joint_count(); ++j) {
+    const JointDescription& joint = model.joint(j);
+    const std::string owner = joint.name.empty() ? model.body_name(joint.body) : joint.name;
+    const Index count = velocities ? dofs_of(joint.kind) : coordinates_of(joint.kind);
+    const Index skip = joint.kind == JointKind::ball ? 3 : 0;  // the rotational part of the names
+    for (Index k = 0; k < count; ++k) {
+      if (count == 1) {
+        names += fmt::format(",{}{}", owner, velocities ? ".rate" : "");
+      } else {
+        names += fmt::format(",{}.{}", owner, velocities ? kFreeV[k + skip] : kFreeQ[k + skip]);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+struct Recorder::Data {
+  fs::path file, temporary;
+  bool csv = false, finished = false;
+  Index every = 1, bodies = 0, coordinates = 0, dofs = 0;
+  std::string world, solver, law, scheme, body_names, geom_names, csv_header;
+  double time_step = 0.0, tolerance = 0.0;
+  std::vector<double> time, step, q, v, position, rotation;
+  std::vector<double> contact_position, contact_normal, contact_impulse, contact_gap, contact_geoms;
+  std::vector<Index> contact_start{0};
+  std::vector<double> contacts, error, iterations, islands, missed, penetration, kinetic, weight, springs;
+
+  void frame(const Simulator& simulator, const StepReport& report);
+  void add_contacts(const Simulator& simulator);
+  void write_csv() const;
+  void write_hdf5() const;
+};
+
+void Recorder::Data::add_contacts(const Simulator& simulator) {
+  for (std::size_t c = 0; c < simulator.contacts().size(); ++c) {
+    const Contact& contact = simulator.contacts()[c];
+    append(contact_position, contact.position);
+    append(contact_normal, contact.normal);
+    append(contact_impulse, simulator.contact_impulses()[c]);
+    contact_gap.push_back(contact.gap);
+    contact_geoms.push_back(contact.geom_a);
+    contact_geoms.push_back(contact.geom_b);
+  }
+  contact_start.push_back(static_cast<Index>(contact_gap.size()));
+}
+
+void Recorder::Data::frame(const Simulator& simulator, const StepReport& report) {
+  const Energy energy = simulator.energy();
+  time.push_back(simulator.state().time);
+  step.push_back(static_cast<double>(report.step));
+  append(q, simulator.state().q);
+  append(v, simulator.state().v);
+  contacts.push_back(report.contacts);
+  error.push_back(report.error);
+  iterations.push_back(report.iterations);
+  islands.push_back(report.islands);
+  missed.push_back(report.missed_islands);
+  penetration.push_back(report.penetration);
+  kinetic.push_back(energy.kinetic);
+  weight.push_back(energy.weight);
+  springs.push_back(energy.springs);
+  if (csv) return;
+  for (Index b = 0; b < bodies; ++b) {
+    append(position, simulator.kinematics().pose(b).position);
+    const Quat& turn = simulator.kinematics().orientation(b);
+    for (const double x : {turn.w(), turn.x(), turn.y(), turn.z()}) rotation.push_back(x);
+  }
+  add_contacts(simulator);
+}
+
+void Recorder::Data::write_csv() const {
+  std::ofstream out(temporary);
+  out << csv_header << '\n';
+  for (std::size_t f = 0; f < time.size(); ++f) {
+    out << fmt::format("{},{},{},{},{},{},{},{},{}", time[f], step[f], contacts[f], error[f], iterations[f],
+                       penetration[f], kinetic[f], weight[f], springs[f]);
+    for (Index k = 0; k < coordinates; ++k) out << fmt::format(",{}", q[f * coordinates + k]);
+    for (Index k = 0; k < dofs; ++k) out << fmt::format(",{}", v[f * dofs + k]);
+    out << '\n';
+  }
+  out.close();
+  if (!out) throw InvalidInput(fmt::format("{}: cannot be written; is the disk full?", file.string()));
+}
+
+void Recorder::Data::write_hdf5() const {
+  detail::Hdf5Writer out(temporary);
+  const std::uint64_t frames = time.size(), count = contact_gap.size();
+  const auto table = [&](const char* name, const std::vector<double>& values,
+                         std::vector<std::uint64_t> extents) { out.array(name, values, extents); };
+  table("time", time, {frames});
+  table("step", step, {frames});
+  table("q", q, {frames, static_cast<std::uint64_t>(coordinates)});
+  table("v", v, {frames, static_cast<std::uint64_t>(dofs)});
+  table("body_position", position, {frames, static_cast<std::uint64_t>(bodies), 3});
+  table("body_rotation", rotation, {frames, static_cast<std::uint64_t>(bodies), 4});
+  out.integers("contact_start", contact_start);
+  table("contact_position", contact_position, {count, 3});
+  table("contact_normal", contact_normal, {count, 3});
+  table("contact_impulse", contact_impulse, {count, 3});
+  table("contact_gap", contact_gap, {count});
+  table("contact_geoms", contact_geoms, {count, 2});
+  table("error", error, {frames});
+  table("iterations", iterations, {frames});
+  table("islands", islands, {frames});
+  table("missed", missed, {frames});
+  table("penetration", penetration, {frames});
+  table("kinetic_energy", kinetic, {frames});
+  table("weight_energy", weight, {frames});
+  table("spring_energy", springs, {frames});
+  out.group("info");
+  out.text("info/world", world);
+  out.text("info/solver", solver);
+  out.text("info/law", law);
+  out.text("info/scheme", scheme);
+  out.text("info/version", std::string(version()));
+  out.real("info/time_step", time_step);
+  out.real("info/tolerance", tolerance);
+  out.group("names");
+  out.text("names/bodies", body_names);
+  out.text("names/geoms", geom_names);
+  out.close();
+}
+
+Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : data_(std::make_unique<Data>()) {
+  Data& d = *data_;
+  const std::string extension = file.extension().string();
+  if (extension != ".csv" && extension != ".h5" && extension != ".hdf5") {
+    throw InvalidInput(fmt::format("{}: a recording ends in .h5, .hdf5 or .csv", file.string()));
+  }
+  if (every < 1) throw InvalidInput(fmt::format("every is {}: it must be >= 1", every));
+  d.file = std::move(file);
+  d.temporary = d.file;
+  d.temporary += ".part";
+  if (!std::ofstream(d.temporary)) {
+    throw InvalidInput(
+        fmt::format("{}: cannot be created; choose a folder that exists and is writable", d.file.string()));
+  }
+  d.csv = extension == ".csv";
+  d.every = every;
+  const Model& model = simulator.model();
+  d.bodies = model.body_count();
+  d.coordinates = model.coordinate_count();
+  d.dofs = model.dof_count();
+  d.world = simulator.world().name;
+  d.solver = simulator.settings().solver;
+  d.law = simulator.settings().law == Law::exact ? "exact" : "convex";
+  d.scheme = to_string(simulator.settings().scheme);
+  d.time_step = simulator.time_step();
+  d.tolerance = simulator.settings().tolerance;
+  for (Index b = 0; b < d.bodies; ++b) d.body_names += model.body_name(b) + "\n";
+  for (const Geom& geom : simulator.world().geoms) d.geom_names += geom.name + "\n";
+  d.csv_header =
+      "time,step,contacts,error,iterations,penetration,kinetic_energy,weight_energy,spring_energy" +
+      number_names(model, false) + number_names(model, true);
+  StepReport begin;
+  begin.step = simulator.step_count();
+  d.frame(simulator, begin);
+}
+
+Recorder::~Recorder() {
+  if (data_->finished) return;
+  std::error_code ignored;
+  fs::remove(data_->temporary, ignored);
+}
+
+Index Recorder::frame_count() const { return static_cast<Index>(data_->time.size()); }
+
+void Recorder::record(const Simulator& simulator, const StepReport& report) {
+  if (report.step % data_->every == 0) data_->frame(simulator, report);
+}
+
+void Recorder::finish() {
+  Data& d = *data_;
+  if (d.csv) {
+    d.write_csv();
+  } else {
+    d.write_hdf5();
+  }
+  std::error_code error;
+  fs::rename(d.temporary, d.file, error);
+  if (error) throw InvalidInput(fmt::format("{}: cannot be written: {}", d.file.string(), error.message()));
+  d.finished = true;
+}
+
+}  // namespace tribo
