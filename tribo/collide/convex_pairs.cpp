@@ -125,6 +125,16 @@ void refine(const CorePair& pair, const Simplex& simplex, const Facet& facet_a, 
 
 }  // namespace
 
+void set_normal(const CorePair& pair, const Vec3& normal, Index rim_points, ConvexContact& contact) {
+  const SupportPoint at = pair.support(normal);
+  contact.normal = normal;
+  contact.separation = -normal.dot(at.w);
+  contact.on_a = at.a;
+  contact.on_b = at.b;
+  core_facet(pair.a, normal, rim_points, contact.facet_a);
+  core_facet(pair.b, -(pair.rotation.transpose() * normal), rim_points, contact.facet_b);
+}
+
 bool find_contact(const CorePair& pair, double margin, Index rim_points, ConvexContact& contact) {
   const double reach = margin + pair.a.radius + pair.b.radius;
   Simplex simplex;
@@ -152,14 +162,15 @@ bool find_contact(const CorePair& pair, double margin, Index rim_points, ConvexC
   return best.separation <= reach;
 }
 
-void add_manifold(const PairQuery& query, const CorePair& pair, const Pose& frame, ConvexContact& contact) {
+void add_manifold(const PairQuery& query, const CorePair& pair, const Pose& frame, bool nearest,
+                  ConvexContact& contact) {
   const double radii = pair.a.radius + pair.b.radius, shift = 0.5 * (pair.a.radius - pair.b.radius);
   place({pair.offset, pair.rotation}, contact.facet_b);
   const std::size_t begin = query.points.size();
   const double lowest =
       clip_facets(contact.facet_a, contact.facet_b, contact.normal, query.margin + radii, query.points);
   const double resolved = 1e-6 * std::min(pair.a.scale, pair.b.scale);
-  if (lowest > contact.separation + resolved) {
+  if (nearest && lowest > contact.separation + resolved) {
     const Vec3 middle = 0.5 * (contact.on_a + contact.on_b);
     query.points.push_back({middle, contact.normal, contact.separation, feature_of_nearest});
   }
@@ -177,7 +188,7 @@ void collide_convex(const PairQuery& query) {
   const CorePair pair(core_a, query.pose_a, core_b, query.pose_b);
   ConvexContact contact;
   if (!find_contact(pair, query.margin, query.settings.rim_points, contact)) return;
-  add_manifold(query, pair, query.pose_a, contact);
+  add_manifold(query, pair, query.pose_a, true, contact);
 }
 
 }  // namespace tribo::detail

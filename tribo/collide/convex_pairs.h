@@ -17,7 +17,12 @@ struct ConvexContact {
 // False: farther apart than the margin.
 bool find_contact(const CorePair& pair, double margin, Index rim_points, ConvexContact& contact);
 
-// Appends the points within the margin. `frame`: that of core a in the world.
-void add_manifold(const PairQuery& query, const CorePair& pair, const Pose& frame, ConvexContact& contact);
+// Gives the contact another normal.
+void set_normal(const CorePair& pair, const Vec3& normal, Index rim_points, ConvexContact& contact);
+
+// Appends the points within the margin. `frame`: that of core a in the world. `nearest`: also the nearest points
+// where the facets have nothing in common that near.
+void add_manifold(const PairQuery& query, const CorePair& pair, const Pose& frame, bool nearest,
+                  ConvexContact& contact);
 
 }  // namespace tribo::detail

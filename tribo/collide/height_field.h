@@ -35,6 +35,9 @@ class HeightField {
   Vec3 normal_across(Index t, int k) const;
   const Aabb& bounds() const { return bounds_; }
 
+  // Distance of a point from the plane of the triangle above or below it, < 0 underground; false: beside the field.
+  bool height_above(const Vec3& point, double& distance, Vec3& normal) const;
+
   // Appends the triangles whose boxes meet `region` (in the shape frame), ascending; what lies below the surface
   // counts as near it.
   void find(const Aabb& region, std::vector<Index>& hits) const;

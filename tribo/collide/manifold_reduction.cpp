@@ -15,7 +15,7 @@ bool feature_order(const ContactPoint& x, const ContactPoint& y) {
 }  // namespace
 
 void reduce_manifold(std::vector<ContactPoint>& points, std::size_t begin, Index limit,
-                     std::vector<double>& distances) {
+                     std::vector<double>& distances, double normal_length) {
   const std::size_t count = points.size() - begin;
   const auto keep = static_cast<std::size_t>(std::max<Index>(limit, 1));
   if (count <= keep) return;
@@ -31,7 +31,9 @@ void reduce_manifold(std::vector<ContactPoint>& points, std::size_t begin, Index
     next = chosen + 1;
     double best = -1.0;
     for (std::size_t k = chosen + 1; k < count; ++k) {
-      distances[k] = std::min(distances[k], (p[k].position - p[chosen].position).squaredNorm());
+      const double apart2 = (p[k].position - p[chosen].position).squaredNorm();
+      const double turned2 = (p[k].normal - p[chosen].normal).squaredNorm();
+      distances[k] = std::min(distances[k], apart2 + normal_length * normal_length * turned2);
       // Equal distances (regular polygons): the lower feature, not the rounding, decides.
       const bool farther = distances[k] > best * (1.0 + 1e-9);
       const bool tied = distances[k] >= best * (1.0 - 1e-9) && p[k].feature < p[next].feature;

@@ -46,6 +46,18 @@ constexpr Table make_table() {
       if (first <= second && !(first == sphere && second == cylinder)) set(first, second, collide_convex);
   }
   set(plane, hull, collide_plane_hull);
+  for (const ShapeKind convex : {sphere, capsule, box, cylinder, ellipsoid, hull}) {
+    set(convex, mesh, collide_convex_mesh);
+    set(convex, height_field, collide_convex_height_field);
+    set(convex, distance_field, collide_convex_field);
+  }
+  set(plane, mesh, collide_plane_surface);
+  set(plane, distance_field, collide_plane_surface);
+  set(mesh, mesh, collide_mesh_mesh);
+  set(mesh, height_field, collide_mesh_height_field);
+  set(mesh, distance_field, collide_surface_field);
+  set(distance_field, distance_field, collide_surface_field);
+  set(height_field, distance_field, collide_height_field_field);
   return t;
 }
 

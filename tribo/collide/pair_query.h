@@ -59,8 +59,10 @@ void collide_convex(const PairQuery& query);  // any two convex shapes
 void collide_convex_mesh(const PairQuery& query);
 void collide_convex_height_field(const PairQuery& query);
 void collide_mesh_mesh(const PairQuery& query);
+void collide_mesh_height_field(const PairQuery& query);
 void collide_convex_field(const PairQuery& query);
 void collide_surface_field(const PairQuery& query);  // mesh or distance field against a distance field
+void collide_height_field_field(const PairQuery& query);
 
 // Point of a box (half extents `half`, own frame) nearest to p, and the distance of p from the surface along
 // the unit outward normal: negative inside, where the nearest face counts.

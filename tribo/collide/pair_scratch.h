@@ -3,13 +3,15 @@
 
 #include <vector>
 
-#include "tribo/math/types.h"
+#include "tribo/collide/narrow_phase.h"
 
 namespace tribo::detail {
 
 struct PairScratch {
   std::vector<double> distances;
-  std::vector<Index> triangles;
+  std::vector<Index> triangles, other_triangles;
+  std::vector<ContactPoint> points;  // before clustering
+  std::vector<Index> cluster;        // of these points
 };
 
 }  // namespace tribo::detail
