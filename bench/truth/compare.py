@@ -72,7 +72,8 @@ def compare_sample(model, data, sample, worst):
         columns = np.reshape(body["jacobian"], (-1, 3)).T
         ours[:, body["dof"] : body["dof"] + columns.shape[1]] = columns
         note("jacobians", difference(ours, linear))
-    touching = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
+    paired = {*model.pair_geom1, *model.pair_geom2}
+    touching = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g] or g in paired]
     touching = [g for g in touching if model.geom_type[g] != int(mujoco.mjtGeom.mjGEOM_SDF)]
     if len(touching) == len(sample["geoms"]):
         note("geom_places", difference([g["position"] for g in sample["geoms"]], data.geom_xpos[touching]))
@@ -116,6 +117,14 @@ def compare_actuators(model, actuators):
     return difference([a["values"] for a in actuators], theirs)
 
 
+def load_mujoco(file):
+    if file.suffix != ".urdf":
+        return mujoco.MjModel.from_xml_path(str(file))
+    spec = mujoco.MjSpec.from_file(str(file))
+    spec.compiler.fusestatic = False  # MuJoCo's default for URDF; the bodies would not be the same
+    return spec.compile()
+
+
 def compare(file, arguments):
     row = dict.fromkeys(COLUMNS, "")
     done = subprocess.run([arguments.dump, file, "--samples", str(arguments.samples)], capture_output=True, text=True)
@@ -123,7 +132,7 @@ def compare(file, arguments):
     if done.returncode != 0:
         reasons.append(f"tribo: {done.stderr.strip() or f'exit code {done.returncode}'}")
     try:
-        model = mujoco.MjModel.from_xml_path(str(file))
+        model = load_mujoco(file)
     except ValueError as error:
         reasons.append(f"MuJoCo: {' '.join(str(error).split())}")
     ours = json.loads(done.stdout) if done.returncode == 0 else {}

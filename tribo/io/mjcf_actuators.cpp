@@ -42,6 +42,7 @@ void ActuatorValues::set_servo(const Attributes& attributes) {
   const double kp = attributes.number("kp", gain[0]);
   if (kp < 0.0) fail(attributes.element(), "attribute 'kp' must not be negative");
   gain[0] = kp;
+  bias[0] = 0.0;
   bias[1] = -kp;
   if (attributes.has("kv")) bias[2] = -attributes.number("kv", 0.0);
   // A ratio of the critical damping is kept as a positive value until the inertia is known.
@@ -92,6 +93,26 @@ void ActuatorValues::apply(const SourceElement& element) {
   }
 }
 
+// The values an element of some kind starts from. <general> sets the values for all kinds; a shortcut like
+// <position> continues the values of its own kind and of <general>, and forgets those of other shortcuts.
+ActuatorValues default_values(const std::string& kind, const std::vector<const SourceElement*>& history) {
+  ActuatorValues values;
+  std::string shortcut;  // the one that set the values
+  for (const SourceElement* earlier : history) {
+    const bool is_general = earlier->name == "general";
+    if (kind != "general" && !is_general && earlier->name != kind) {
+      if (shortcut.empty()) values = ActuatorValues{};
+      continue;
+    }
+    if (!is_general) {
+      if (!shortcut.empty() && shortcut != earlier->name) values = ActuatorValues{};
+      shortcut = earlier->name;
+    }
+    values.apply(*earlier);
+  }
+  return values;
+}
+
 // Why it cannot be done; empty: it can.
 std::string obstacle(const ActuatorValues& values) {
   if (!values.known) return "this kind of actuator is not supported and is left out";
@@ -125,14 +146,11 @@ class ActuatorReader {
 
   Copies read(const SourceElement& element) {
     const DefaultClass& chosen = part_.file->defaults().find(element.text("class"), element);
-    ActuatorValues values;
-    std::vector<const SourceElement*> layers;
-    for (const SourceElement* earlier : DefaultTable::history(chosen)) {
-      if (!is_actuator(earlier->name)) continue;
-      values.apply(*earlier);
-      layers.insert(layers.begin(), earlier);
-    }
+    std::vector<const SourceElement*> layers = DefaultTable::history(chosen);
+    std::erase_if(layers, [](const SourceElement* e) { return !is_actuator(e->name); });
+    ActuatorValues values = default_values(element.name, layers);
     values.apply(element);
+    std::reverse(layers.begin(), layers.end());
     const Attributes attributes(element, layers);
     std::string problem = obstacle(values);
     const std::string_view transmission = find_transmission(element);

@@ -93,6 +93,7 @@ std::vector<TendonDescription> read_fixed_tendon(WorldAssembly& assembly, const 
     if (attributes.fill("springlength", rest, 1) == 1) rest[1] = rest[0];
     if (rest[0] == -1.0 && rest[1] == -1.0) rest = {length, length};
     tendon.spring_lower = rest[0], tendon.spring_upper = rest[1];
+    assembly.note_copy(NameKind::tendon, part.prefix + element.text("name"), suffix);
     result.push_back(std::move(tendon));
   }
   return result;

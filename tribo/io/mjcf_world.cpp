@@ -81,7 +81,9 @@ std::vector<std::string> WorldAssembly::copies(const ModelPart& part, const Sour
                 fmt::format("the {} '{}' is not supported, so this is left out", kind_name(kind), name));
       return {};
     }
-    if (const auto* suffixes = tree_.replicas.find(kind, full)) {
+    const std::vector<std::string>* suffixes = tree_.replicas.find(kind, full);
+    if (suffixes == nullptr) suffixes = copies_.find(kind, full);
+    if (suffixes != nullptr) {
       result = *suffixes;
     } else if (&part == &tree_.parts.back()) {
       fail(element, fmt::format("there is no {} '{}'", kind_name(kind), name));

@@ -41,6 +41,10 @@ class WorldAssembly {
   void require_scalar(Index joint, const SourceElement& element) const;
 
   Index add_tendon(TendonDescription tendon);
+  // A copy of something in a section: elements that name the original mean all its copies.
+  void note_copy(NameKind kind, const std::string& name, const std::string& suffix) {
+    if (!name.empty() && !suffix.empty()) copies_.add(kind, name, suffix);
+  }
   // Something that is left out; elements that name it are left out as well, with a warning.
   void leave_out(NameKind kind, const std::string& name) {
     left_out_[static_cast<std::size_t>(kind)].insert(name);
@@ -66,6 +70,7 @@ class WorldAssembly {
   std::vector<TendonDescription> tendons_;
   std::vector<ActuatorDescription> actuators_;
   std::vector<Index> actuator_numbers_;
+  ReplicaNames copies_;
   std::array<std::map<std::string, Index>, static_cast<std::size_t>(NameKind::count)> names_;
   std::array<std::set<std::string>, static_cast<std::size_t>(NameKind::count)> left_out_;
 };
