@@ -53,7 +53,9 @@ class MarchingTetrahedra {
   std::vector<TriangleMesh::Triangle> triangles;
 
  private:
-  Index number(const std::array<Index, 3>& at) const { return (at[2] * count_[1] + at[1]) * count_[0] + at[0]; }
+  Index number(const std::array<Index, 3>& at) const {
+    return (at[2] * count_[1] + at[1]) * count_[0] + at[0];
+  }
   Vec3 position(Index n) const {
     return origin_ + spacing_ * Vec3(n % count_[0], (n / count_[0]) % count_[1], n / (count_[0] * count_[1]));
   }
@@ -63,7 +65,8 @@ class MarchingTetrahedra {
     const auto [it, fresh] = known_.try_emplace({key.first, key.second}, static_cast<Index>(vertices.size()));
     if (fresh) {
       const double vi = values_[key.first], vj = values_[key.second];
-      const double t = std::clamp(vi / (vi - vj), 0.01, 0.99);  // not in the corner: no triangles without area
+      const double t =
+          std::clamp(vi / (vi - vj), 0.01, 0.99);  // not in the corner: no triangles without area
       vertices.push_back(position(key.first) + t * (position(key.second) - position(key.first)));
     }
     return it->second;
@@ -105,14 +108,18 @@ class MarchingTetrahedra {
 double primitive_distance(const Shape& shape, const Vec3& p) {
   const Vec3 s = shape.size();
   switch (shape.kind()) {
-    case ShapeKind::sphere: return p.norm() - s.x();
-    case ShapeKind::capsule: return (p - Vec3(0, 0, std::clamp(p.z(), -s.y(), s.y()))).norm() - s.x();
-    case ShapeKind::box: return detail::nearest_on_box(s, p).distance;
+    case ShapeKind::sphere:
+      return p.norm() - s.x();
+    case ShapeKind::capsule:
+      return (p - Vec3(0, 0, std::clamp(p.z(), -s.y(), s.y()))).norm() - s.x();
+    case ShapeKind::box:
+      return detail::nearest_on_box(s, p).distance;
     case ShapeKind::cylinder: {
       const double rim = std::hypot(p.x(), p.y()) - s.x(), cap = std::abs(p.z()) - s.y();
       return std::hypot(std::max(rim, 0.0), std::max(cap, 0.0)) + std::min(std::max(rim, cap), 0.0);
     }
-    default: throw InvalidInput(fmt::format("no distance field of a {}", to_string(shape.kind())));
+    default:
+      throw InvalidInput(fmt::format("no distance field of a {}", to_string(shape.kind())));
   }
 }
 
@@ -127,8 +134,9 @@ void DistanceField::sample_grid(const Function& distance, const Aabb& region, do
   double samples = 1.0;
   for (int k = 0; k < 3; ++k) samples *= std::ceil(width[k] / spacing) + 1.0;
   if (samples > most_samples)
-    throw InvalidInput(fmt::format("spacing {} of a distance field needs {:.2g} samples: at most {:.2g} are allowed",
-                                   spacing, samples, most_samples));
+    throw InvalidInput(
+        fmt::format("spacing {} of a distance field needs {:.2g} samples: at most {:.2g} are allowed",
+                    spacing, samples, most_samples));
   for (int k = 0; k < 3; ++k) count_[k] = static_cast<Index>(std::ceil(width[k] / spacing)) + 1;
   origin_ = region.lower;
   spacing_ = spacing;
@@ -138,12 +146,14 @@ void DistanceField::sample_grid(const Function& distance, const Aabb& region, do
     for (Index y = 0; y < count_[1]; ++y)
       for (Index x = 0; x < count_[0]; ++x) {
         const double value = distance(origin_ + spacing * Vec3(x, y, z));
-        if (!std::isfinite(value)) throw InvalidInput("the function of a distance field is not finite in its region");
+        if (!std::isfinite(value))
+          throw InvalidInput("the function of a distance field is not finite in its region");
         values_[n++] = value;
       }
 }
 
-std::shared_ptr<const DistanceField> DistanceField::bake(const Function& distance, const Aabb& region, double spacing) {
+std::shared_ptr<const DistanceField> DistanceField::bake(const Function& distance, const Aabb& region,
+                                                         double spacing) {
   std::shared_ptr<DistanceField> field(new DistanceField);
   field->sample_grid(distance, region, spacing);
   MarchingTetrahedra marching(field->count_, field->origin_, spacing, field->values_);
@@ -163,7 +173,8 @@ std::shared_ptr<const DistanceField> DistanceField::bake(const Function& distanc
   return field;
 }
 
-std::shared_ptr<const DistanceField> DistanceField::around(std::shared_ptr<const TriangleMesh> mesh, double spacing) {
+std::shared_ptr<const DistanceField> DistanceField::around(std::shared_ptr<const TriangleMesh> mesh,
+                                                           double spacing) {
   if (!mesh) throw InvalidInput("a distance field around a mesh needs the mesh: the pointer is null");
   std::shared_ptr<DistanceField> field(new DistanceField);
   const double room = 3.0 * spacing;
@@ -186,7 +197,8 @@ std::shared_ptr<const DistanceField> DistanceField::of(const Shape& shape, doubl
   }
   if (shape.kind() == ShapeKind::mesh) return around(std::make_shared<TriangleMesh>(shape.mesh()), spacing);
   Aabb region = shape.bounds(Pose{});
-  if (!region.lower.allFinite()) throw InvalidInput(fmt::format("no distance field of a {}", to_string(shape.kind())));
+  if (!region.lower.allFinite())
+    throw InvalidInput(fmt::format("no distance field of a {}", to_string(shape.kind())));
   region = {region.lower.array() - room, region.upper.array() + room};
   return bake([&](const Vec3& p) { return primitive_distance(shape, p); }, region, spacing);
 }
@@ -204,7 +216,8 @@ DistanceField::Sample DistanceField::sample(const Vec3& point) const {
   const double* v = values_.data() + (static_cast<std::size_t>(cell[2]) * layer + cell[1] * row + cell[0]);
   const auto mixed = [](double a, double b, double t) { return a + t * (b - a); };
   const double x00 = mixed(v[0], v[1], f.x()), x10 = mixed(v[row], v[row + 1], f.x());
-  const double x01 = mixed(v[layer], v[layer + 1], f.x()), x11 = mixed(v[layer + row], v[layer + row + 1], f.x());
+  const double x01 = mixed(v[layer], v[layer + 1], f.x()),
+               x11 = mixed(v[layer + row], v[layer + row + 1], f.x());
   const double y0 = mixed(x00, x10, f.y()), y1 = mixed(x01, x11, f.y());
   Sample result;
   result.distance = mixed(y0, y1, f.z());

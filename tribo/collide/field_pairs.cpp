@@ -51,9 +51,11 @@ Deepest deepest_on_triangle(const DistanceField& field, const std::array<Vec3, 3
 // Triangles of `surface` (placed by `pose`) against `field` (placed by `field_pose`). `towards_field`: the normals of
 // the pair point from the surface to the field.
 void surface_against_field(const PairQuery& query, const TriangleMesh& surface, const Pose& pose,
-                           const DistanceField& field, const Pose& field_pose, bool towards_field, std::uint32_t salt) {
+                           const DistanceField& field, const Pose& field_pose, bool towards_field,
+                           std::uint32_t salt) {
   const Pose to_field = field_pose.inverse() * pose;
-  const Shape placed = Shape::box(0.5 * (field.bounds().upper - field.bounds().lower) + Vec3::Constant(1e-12));
+  const Shape placed =
+      Shape::box(0.5 * (field.bounds().upper - field.bounds().lower) + Vec3::Constant(1e-12));
   const Pose center{0.5 * (field.bounds().upper + field.bounds().lower), Mat3::Identity()};
   Aabb region = placed.bounds(to_field.inverse() * center);
   region = {region.lower.array() - query.margin, region.upper.array() + query.margin};
@@ -62,20 +64,23 @@ void surface_against_field(const PairQuery& query, const TriangleMesh& surface, 
   surface.find(region, hits);
   for (const Index t : hits) {
     const auto& v = surface.triangles()[t];
-    const std::array<Vec3, 3> corners{to_field * surface.vertices()[v[0]], to_field * surface.vertices()[v[1]],
+    const std::array<Vec3, 3> corners{to_field * surface.vertices()[v[0]],
+                                      to_field * surface.vertices()[v[1]],
                                       to_field * surface.vertices()[v[2]]};
     // A distance changes no faster than the point moves (with room for the interpolation).
     const Vec3 middle = (corners[0] + corners[1] + corners[2]) / 3.0;
     const double radius2 = std::max({(corners[0] - middle).squaredNorm(), (corners[1] - middle).squaredNorm(),
                                      (corners[2] - middle).squaredNorm()});
-    if (field.sample(middle).distance > query.margin + 1.2 * std::sqrt(radius2) + 0.1 * field.spacing()) continue;
+    if (field.sample(middle).distance > query.margin + 1.2 * std::sqrt(radius2) + 0.1 * field.spacing())
+      continue;
     const Deepest deep = deepest_on_triangle(field, corners);
     const double slope = deep.sample.gradient.norm();
     if (deep.sample.distance > query.margin || slope < 0.1) continue;
     const Vec3 outward = field_pose.rotation * deep.sample.gradient / slope;
     const double gap = deep.sample.distance;
-    query.points.push_back({field_pose * deep.point - 0.5 * gap * outward, towards_field ? Vec3(-outward) : outward,
-                            gap, salt + static_cast<std::uint32_t>(t)});
+    query.points.push_back({field_pose * deep.point - 0.5 * gap * outward,
+                            towards_field ? Vec3(-outward) : outward, gap,
+                            salt + static_cast<std::uint32_t>(t)});
   }
 }
 
@@ -108,7 +113,8 @@ void collide_height_field_field(const PairQuery& query) {
     Vec3 normal;
     if (!query.a.height_field().height_above(p, gap, normal) || gap > query.margin) continue;
     const Vec3 outward = query.pose_a.rotation * normal;
-    query.points.push_back({query.pose_a * p - 0.5 * gap * outward, outward, gap, static_cast<std::uint32_t>(v)});
+    query.points.push_back(
+        {query.pose_a * p - 0.5 * gap * outward, outward, gap, static_cast<std::uint32_t>(v)});
   }
   thin_out(query, begin, 0.25 * field.spacing(), query.settings.max_field_points);
 }

@@ -12,14 +12,16 @@ namespace tribo {
 std::shared_ptr<const HeightField> HeightField::make(Index rows, Index columns, std::vector<double> elevation,
                                                      const std::array<double, 4>& size) {
   if (rows < 2 || columns < 2)
-    throw InvalidInput(fmt::format("a height field has {} x {} samples: at least 2 x 2 are needed", rows, columns));
+    throw InvalidInput(
+        fmt::format("a height field has {} x {} samples: at least 2 x 2 are needed", rows, columns));
   if (elevation.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns))
-    throw InvalidInput(fmt::format("elevation of a height field has {} values: {} x {} need {}", elevation.size(), rows,
-                                   columns, static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns)));
+    throw InvalidInput(fmt::format("elevation of a height field has {} values: {} x {} need {}",
+                                   elevation.size(), rows, columns,
+                                   static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns)));
   for (int k = 0; k < 4; ++k)
     if (!std::isfinite(size[k]) || size[k] < 0.0 || (k < 2 && size[k] == 0.0))
-      throw InvalidInput(fmt::format("size[{}] of a height field is {}: it must be finite and {} 0", k, size[k],
-                                     k < 2 ? ">" : ">="));
+      throw InvalidInput(fmt::format("size[{}] of a height field is {}: it must be finite and {} 0", k,
+                                     size[k], k < 2 ? ">" : ">="));
   std::shared_ptr<HeightField> field(new HeightField);
   field->rows_ = rows;
   field->columns_ = columns;
@@ -31,7 +33,8 @@ std::shared_ptr<const HeightField> HeightField::make(Index rows, Index columns, 
   double low = -size[3], high = -size[3];
   for (std::size_t k = 0; k < elevation.size(); ++k) {
     elevation[k] *= size[2];
-    if (!std::isfinite(elevation[k])) throw InvalidInput(fmt::format("elevation {} of a height field is not finite", k));
+    if (!std::isfinite(elevation[k]))
+      throw InvalidInput(fmt::format("elevation {} of a height field is not finite", k));
     low = std::min(low, elevation[k]);
     high = std::max(high, elevation[k]);
   }
@@ -67,7 +70,8 @@ Vec3 HeightField::normal_across(Index t, int k) const {
 bool HeightField::height_above(const Vec3& point, double& distance, Vec3& normal) const {
   const double fx = (point.x() + half_x_) / step_x_, fy = (point.y() + half_y_) / step_y_;
   if (!(fx >= 0.0 && fy >= 0.0 && fx <= columns_ - 1 && fy <= rows_ - 1)) return false;
-  const Index column = std::min(static_cast<Index>(fx), columns_ - 2), row = std::min(static_cast<Index>(fy), rows_ - 2);
+  const Index column = std::min(static_cast<Index>(fx), columns_ - 2),
+              row = std::min(static_cast<Index>(fy), rows_ - 2);
   const bool upper = fx - column + fy - row > 1.0;
   const auto corners = triangle(2 * (row * (columns_ - 1) + column) + (upper ? 1 : 0));
   normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
@@ -76,7 +80,8 @@ bool HeightField::height_above(const Vec3& point, double& distance, Vec3& normal
 }
 
 void HeightField::find(const Aabb& region, std::vector<Index>& hits) const {
-  const auto cells = [](double from, double to, double half, double step, Index count, Index& first, Index& last) {
+  const auto cells = [](double from, double to, double half, double step, Index count, Index& first,
+                        Index& last) {
     if (to < -half || from > half) return false;
     first = static_cast<Index>(std::clamp((from + half) / step, 0.0, static_cast<double>(count - 2)));
     last = static_cast<Index>(std::clamp((to + half) / step, 0.0, static_cast<double>(count - 2)));

@@ -51,7 +51,8 @@ MeshDistance::MeshDistance(const TriangleMesh& mesh) : mesh_(mesh) {
       const auto& v = mesh.triangles()[t];
       const Vec3 u = (vertices[v[(k + 1) % 3]] - vertices[v[k]]).normalized();
       const Vec3 w = (vertices[v[(k + 2) % 3]] - vertices[v[k]]).normalized();
-      vertex_normals_[same_[v[k]]] += std::acos(std::clamp(u.dot(w), -1.0, 1.0)) * mesh.normal(static_cast<Index>(t));
+      vertex_normals_[same_[v[k]]] +=
+          std::acos(std::clamp(u.dot(w), -1.0, 1.0)) * mesh.normal(static_cast<Index>(t));
     }
 }
 
@@ -81,8 +82,10 @@ double MeshDistance::signed_distance(const Vec3& p) const {
   int corner = -1, zero = -1, zeros = 0;
   for (int k = 0; k < 3; ++k) {
     nearest += weights[k] * mesh_.vertices()[v[k]];
-    if (weights[k] <= 1e-9) ++zeros, zero = k;
-    else corner = k;
+    if (weights[k] <= 1e-9)
+      ++zeros, zero = k;
+    else
+      corner = k;
   }
   if (zeros == 2) {
     normal = vertex_normals_[same_[v[corner]]];

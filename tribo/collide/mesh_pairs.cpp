@@ -42,8 +42,8 @@ struct FieldSurface {
 
 // Whether the direction from a point of the triangle to the other shape is one the surface has there.
 template <class Surface>
-bool direction_allowed(const Surface& surface, Index t, const std::array<Vec3, 3>& corners, const Vec3& normal,
-                       const Vec3& at, const Vec3& direction) {
+bool direction_allowed(const Surface& surface, Index t, const std::array<Vec3, 3>& corners,
+                       const Vec3& normal, const Vec3& at, const Vec3& direction) {
   for (int k = 0; k < 3; ++k) {
     const Vec3 edge = (corners[(k + 1) % 3] - corners[k]).normalized();
     const Vec3 outward = edge.cross(normal);
@@ -58,41 +58,51 @@ bool direction_allowed(const Surface& surface, Index t, const std::array<Vec3, 3
   return true;
 }
 
+// Gives the contact the triangle's own normal, along which only what lies over the triangle counts; false: nothing
+// does. `into`: the normal towards the triangle in the frame of the core.
+bool use_face_normal(const PairQuery& query, const CorePair& pair, const Vec3& into, ConvexContact& contact,
+                     bool& nearest) {
+  set_normal(pair, into, query.settings.rim_points, contact);
+  nearest = contact.facet_a.count == 1;
+  if (nearest) {
+    const std::array<Vec3, 3>& corners = pair.b.corners;
+    const Vec3 foot = pair.rotation.transpose() * (contact.on_a - pair.offset);
+    const Vec3 outside = -(pair.rotation.transpose() * into);
+    for (int k = 0; k < 3; ++k) {
+      const Vec3 edge = corners[(k + 1) % 3] - corners[k];
+      if (edge.cross(outside).dot(foot - corners[k]) > 1e-9 * edge.norm() * pair.b.scale) return false;
+    }
+    contact.on_b = contact.on_a + contact.separation * contact.normal;
+  }
+  return contact.separation <= query.margin + pair.a.radius;
+}
+
 // One convex core, placed by `pose`, against one triangle.
 template <class Surface>
-void collide_triangle(const PairQuery& query, const ConvexCore& core, const Pose& pose, const Surface& surface,
-                      Index t, std::uint32_t salt) {
+void collide_triangle(const PairQuery& query, const ConvexCore& core, const Pose& pose,
+                      const Surface& surface, Index t, std::uint32_t salt) {
   const std::array<Vec3, 3> corners = surface.corners(t);
   const ConvexCore triangle = core_of(corners);
   const CorePair pair(core, pose, triangle, query.pose_b);
   const Vec3 outside = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
   const Vec3 into = -(pair.rotation * outside);  // in the frame of the core
+  const bool behind = into.dot(pair.offset + pair.rotation * corners[0] - core.center()) < 0.0;
   // The middle of the shape behind a mesh's triangle: it is on the other side of the body.
-  const double middle = into.dot(pair.offset + pair.rotation * corners[0] - core.center());
-  if (!Surface::solid_below && middle < 0.0) return;
+  if (!Surface::solid_below && behind) return;
 
   ConvexContact contact;
   const std::size_t begin = query.points.size();
   bool nearest = true;
-  if (!find_contact(pair, query.margin, query.settings.rim_points, contact)) return;
-  const Vec3 direction = -(pair.rotation.transpose() * contact.normal);  // from the triangle, in its frame
-  const Vec3 at = pair.rotation.transpose() * (contact.on_b - pair.offset);
-  if (direction.dot(outside) <= 0.0 || !direction_allowed(surface, t, corners, outside, at, direction)) {
-    const double before = contact.separation;
-    set_normal(pair, into, query.settings.rim_points, contact);
-    if (!Surface::solid_below && contact.separation < 4.0 * std::min(before, 0.0) - query.margin) return;
-    // Along the normal only what lies over the triangle counts.
-    nearest = false;
-    if (contact.facet_a.count == 1) {
-      const Vec3 foot = pair.rotation.transpose() * (contact.on_a - pair.offset);
-      nearest = true;
-      for (int k = 0; k < 3; ++k) {
-        const Vec3 edge = corners[(k + 1) % 3] - corners[k];
-        if (edge.cross(outside).dot(foot - corners[k]) > 1e-9 * edge.norm() * triangle.scale) nearest = false;
-      }
-      contact.on_b = contact.on_a + contact.separation * contact.normal;
+  if (!find_contact(pair, query.margin, query.settings.rim_points, contact)) {
+    if (!Surface::solid_below || !behind || !use_face_normal(query, pair, into, contact, nearest)) return;
+  } else {
+    const Vec3 direction = -(pair.rotation.transpose() * contact.normal);  // from the triangle, in its frame
+    const Vec3 at = pair.rotation.transpose() * (contact.on_b - pair.offset);
+    if (direction.dot(outside) <= 0.0 || !direction_allowed(surface, t, corners, outside, at, direction)) {
+      const double before = std::min(contact.separation, 0.0);
+      if (!use_face_normal(query, pair, into, contact, nearest)) return;
+      if (!Surface::solid_below && contact.separation < 4.0 * before - query.margin) return;
     }
-    if (contact.separation > query.margin + core.radius) return;
   }
   add_manifold(query, pair, pose, nearest, contact);
   for (std::size_t k = begin; k < query.points.size(); ++k)
@@ -143,7 +153,9 @@ void collide_mesh_surface(const PairQuery& query, const Surface& surface) {
 
 }  // namespace
 
-void collide_convex_mesh(const PairQuery& query) { collide_convex_surface(query, MeshSurface{query.b.mesh()}); }
+void collide_convex_mesh(const PairQuery& query) {
+  collide_convex_surface(query, MeshSurface{query.b.mesh()});
+}
 
 // The field's own triangles are exact where the convex shape is, so the field is not needed.
 void collide_convex_field(const PairQuery& query) {
