@@ -97,5 +97,34 @@ TEST(BlockDiagonalCholesky, CanBeUsedAgain) {
   }
 }
 
+// |L^-1 x|^2 = x . A^-1 x, for blocks of every way the substitution goes.
+TEST(BlockDiagonalCholesky, HalfSolvesGiveTheNormOfTheInverse) {
+  test::Random random(6);
+  for (const Index size : {1, 2, 6, 27, 64, 65, 100}) {
+    BlockDiagonal matrix;
+    matrix.add_block(test::random_spd(random, 3));
+    matrix.add_block(test::random_spd(random, size));
+    BlockDiagonalCholesky factor;
+    ASSERT_EQ(factor.factorize(matrix), BlockDiagonalCholesky::kSuccess);
+    const Matrix a = test::dense(matrix);
+    const Vector x = random.vector(matrix.size());
+    Vector half = x, whole = x;
+    factor.solve_lower_in_place(half);
+    factor.solve_in_place(whole);
+    const Vector reference = a.llt().solve(x);
+    EXPECT_NEAR(half.squaredNorm(), x.dot(reference), 1e-11 * x.dot(reference)) << size;
+    EXPECT_LT((whole - reference).norm(), 1e-11 * reference.norm()) << size;
+
+    for (const Index columns : {1, 3, 4}) {
+      const Matrix rows = random.matrix(size, columns);
+      Matrix solved = rows;
+      factor.solve_lower_block_in_place(1, solved);
+      const Matrix block = matrix.block(1);
+      const Matrix product = rows.transpose() * block.llt().solve(rows);
+      EXPECT_LT((solved.transpose() * solved - product).norm(), 1e-11 * product.norm()) << size;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tribo

@@ -116,5 +116,29 @@ TEST(Islands, KeepTheArticulation) {
   EXPECT_TRUE(part == problem);
 }
 
+// A constraint judged where it stands and as the problem that it is.
+TEST(Islands, AnIslandOfOneConstraintIsJudgedInPlace) {
+  const ContactProblem problem = scattered();
+  Islands islands;
+  islands.find(problem);
+  test::Random random(11);
+  const Vector impulse = random.vector(problem.row_count());
+  Vector v, u;
+  problem.velocity_of(impulse, v, u);
+  for (const Index island : {2, 3}) {
+    ASSERT_EQ(islands.constraints(island).size(), 1u);
+    ContactProblem part;
+    islands.extract(problem, island, part);
+    Solution alone;
+    islands.gather(problem, island, impulse, alone.impulse);
+    const Certificate certificate = certify(part, alone);
+    for (const Measure measure : {Measure::scaled, Measure::fclib, Measure::siconos}) {
+      const double error = Certifier::error_alone(problem, islands.constraints(island).front(), impulse, u,
+                                                  Law::exact, measure);
+      EXPECT_NEAR(error, value_of(certificate, measure), 1e-12 * error) << island << to_string(measure);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tribo

@@ -131,5 +131,49 @@ TEST(AlNewton, RespectsItsLimits) {
   EXPECT_TRUE(solution.impulse.allFinite());
 }
 
+TEST(AlNewton, PredictsStacksAtRestWhateverTheirHeight) {
+  for (const char* kind : {"tower", "wall"}) {
+    for (const Index bodies : {10, kind == std::string_view("tower") ? 100 : 20}) {
+      GeneratorSettings scene;
+      scene.bodies = bodies;
+      const ContactProblem problem = generate(kind, scene);
+      Settings settings;
+      settings.islands = false;
+      settings.tolerance = 1e-8;
+      Index factorizations[2];
+      for (const int predicts : {0, 1}) {
+        const std::unique_ptr<Solver> solver = make_alnewton();
+        solver->set_option("prediction", predicts == 1 ? "first" : "off");
+        Solution solution;
+        const Report report = solver->solve(problem, settings, solution);
+        EXPECT_EQ(report.status, Status::converged) << kind << bodies;
+        factorizations[predicts] = report.factorizations;
+      }
+      EXPECT_LE(factorizations[1], 4) << kind << bodies;
+      EXPECT_LT(factorizations[1], factorizations[0]) << kind << bodies;
+    }
+  }
+}
+
+// Where the prediction is all that is allowed, a problem that is not at rest costs no factorisation, and one
+// that slides no more than the few that show it.
+TEST(AlNewton, GivesUpAPredictionThatFails) {
+  GeneratorSettings scene;
+  scene.bodies = 4;
+  Settings settings;
+  settings.islands = false;
+  const std::unique_ptr<Solver> solver = make_alnewton();
+  solver->set_option("prediction", "only");
+  Solution solution;
+  Report report = solver->solve(generate("dishes", scene), settings, solution);
+  EXPECT_EQ(report.status, Status::stalled);
+  EXPECT_EQ(report.factorizations, 0);
+  scene.bodies = 40;
+  scene.slide = true;
+  report = solver->solve(generate("tower", scene), settings, solution);
+  EXPECT_EQ(report.status, Status::stalled);
+  EXPECT_LE(report.factorizations, 4);
+}
+
 }  // namespace
 }  // namespace tribo

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/dense_twin.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/problem/generators.h"
@@ -105,6 +106,41 @@ TEST(SmallDelassus, IsTheDelassusMatrix) {
   ASSERT_TRUE(SmallDelassus::fits(cube));
   EXPECT_LE((Matrix(small.assemble(cube)) - test::dense_delassus(cube)).cwiseAbs().maxCoeff(), 1e-14);
   EXPECT_FALSE(SmallDelassus::fits(test::lifted_problem(1, 0.1)));
+}
+
+// Trees of several sizes, shared and not, and a scalar row between them.
+TEST(SmallDelassus, CouplesThroughSharedTreesOnly) {
+  test::Random random(3);
+  ContactProblemBuilder builder;
+  for (const Index size : {6, 9, 1}) builder.add_tree(test::random_spd(random, size), random.vector(size));
+  builder.add_contact(0.3, {{0, random.matrix(3, 6)}, {1, random.matrix(3, 9)}});
+  builder.add_bilateral(std::vector<JacobianPiece>{{1, random.matrix(1, 9)}, {2, random.matrix(1, 1)}});
+  builder.add_contact(0.3, {{0, random.matrix(3, 6)}});
+  const ContactProblem problem = builder.build();
+  SmallDelassus small;
+  const Matrix a = test::dense(problem.mass());
+  const Matrix j = test::dense(problem.jacobian(), problem.dof_count());
+  const Matrix w = j * a.llt().solve(j.transpose());
+  EXPECT_LT((small.assemble(problem) - w).norm(), 1e-12 * w.norm());
+  EXPECT_TRUE((small.matrix().block<1, 3>(3, 4).isZero(0.0)));
+}
+
+// The height must not show in the number of factorisations.
+TEST(Auto, StacksAtRestTakeAFewFactorisationsWhateverTheirHeight) {
+  for (const double ratio : {1.0, 1e4}) {
+    for (const Index height : {10, 120}) {
+      GeneratorSettings scene;
+      scene.bodies = height;
+      scene.mass_ratio = ratio;
+      Settings settings;
+      settings.measure = Measure::siconos;
+      settings.tolerance = 1e-8;
+      Solution solution;
+      const Report report = make_auto()->solve(generate("tower", scene), settings, solution);
+      EXPECT_EQ(report.status, Status::converged) << height << " " << ratio;
+      EXPECT_LE(report.factorizations, 6) << height << " " << ratio;
+    }
+  }
 }
 
 }  // namespace

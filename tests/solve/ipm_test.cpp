@@ -349,5 +349,33 @@ TEST(Ipm, EndsOnProblemsWithoutASolution) {
   }
 }
 
+// Every start leads to the same velocities; tall sliding stacks block some paths, and another start goes on.
+TEST(Ipm, StartsAgreeAndReplaceEachOther) {
+  const ContactProblem problem = test::all_kinds(1, 1.0);
+  Settings settings;
+  settings.tolerance = 1e-9;
+  Vector first;
+  for (const char* start : {"automatic", "centre", "clamped", "shifted", "stick"}) {
+    const std::unique_ptr<Solver> solver = make_ipm();
+    solver->set_option("start", start);
+    Solution solution;
+    ASSERT_EQ(solver->solve(problem, settings, solution).status, Status::converged) << start;
+    if (first.size() == 0) first = solution.velocity;
+    EXPECT_LT((solution.velocity - first).lpNorm<Eigen::Infinity>(), 1e-6) << start;
+  }
+  settings.measure = Measure::siconos;
+  settings.tolerance = 1e-8;
+  for (const double ratio : {1.0, 1e4}) {
+    GeneratorSettings scene;
+    scene.bodies = 160;
+    scene.slide = true;
+    scene.mass_ratio = ratio;
+    Solution solution;
+    const Report report = make_ipm()->solve(generate("tower", scene), settings, solution);
+    EXPECT_EQ(report.status, Status::converged) << ratio;
+    EXPECT_LE(report.iterations, 150) << ratio;
+  }
+}
+
 }  // namespace
 }  // namespace tribo

@@ -156,5 +156,58 @@ TEST(IslandDriver, CopiesFollowTheOptions) {
   EXPECT_NE(plain, stiff);
 }
 
+// Constraints of every kind that are islands of their own, under both laws, also from a start.
+TEST(IslandDriver, SingleConstraintsAreSolvedInPlace) {
+  ContactProblemBuilder builder;
+  const Matrix row = (Matrix(1, 3) << 0.1, 0.2, 1).finished();
+  for (int k = 0; k < 4; ++k) {
+    const auto body = [&] {
+      return builder.add_tree((1.0 + k) * Mat3::Identity(), Vec3(0.4 * k, 0.1, -1.0));
+    };
+    Mat3 block;
+    block << 1, 0, 0.3, 0, 1, 0.1, 0.2, 0, 1;
+    builder.add_contact(0.3 * k, {{body(), block}}, Vec3::Zero(), Vec3(0.1, 0.2, 0.1 * k));
+    builder.add_unilateral(std::vector<JacobianPiece>{{body(), row}}, k % 2 == 0 ? 0.0 : 5.0);
+    builder.add_bilateral(std::vector<JacobianPiece>{{body(), row}}, 0.5);
+    builder.add_box(-0.1, 0.2 * (k + 1), std::vector<JacobianPiece>{{body(), row}}, 0.1);
+  }
+  const ContactProblem problem = builder.build();
+  for (const Law law : {Law::exact, Law::convex}) {
+    Settings settings;
+    settings.law = law;
+    settings.tolerance = 1e-10;
+    settings.history = settings.explain = true;
+    Solution apart, together, again;
+    const Report report = make_solver("auto")->solve(problem, settings, apart);
+    EXPECT_EQ(report.status, Status::converged);
+    EXPECT_EQ(report.islands, 16);
+    ASSERT_EQ(report.stages.size(), 1u);
+    EXPECT_EQ(report.stages.front().name, "single constraints");
+    EXPECT_EQ(report.stages.front().islands, 16);
+    ASSERT_EQ(report.history.size(), 2u);
+    EXPECT_GT(report.history[0].error, 1e-3);
+    EXPECT_LE(report.history[1].error, 1e-10);
+    settings.islands = false;
+    make_solver("auto")->solve(problem, settings, together);
+    EXPECT_LT((apart.impulse - together.impulse).norm(), 1e-8 * together.impulse.norm());
+    settings.islands = true;
+    EXPECT_EQ(make_solver("auto")->solve(problem, settings, again, &apart.impulse).iterations, 0);
+    settings.on_progress = [](const Progress&) { return false; };
+    EXPECT_EQ(make_solver("auto")->solve(problem, settings, again).status, Status::cancelled);
+  }
+}
+
+// Fixed against fixed and approaching: no impulse helps, and none may pass for a solution.
+TEST(IslandDriver, ASingleConstraintThatCannotBeMetIsFoundOut) {
+  ContactProblemBuilder builder;
+  for (int k = 0; k < 6; ++k) {
+    const Index body = builder.add_tree(Mat3::Identity(), Vec3(0.1 * k, 0.0, -1.0));
+    builder.add_contact(0.4, {{body, Mat3::Identity()}});
+  }
+  builder.add_contact(0.4, std::span<const JacobianPiece>(), Vec3(0.0, 0.0, -1.0));
+  Solution solution;
+  EXPECT_NE(make_solver("auto")->solve(builder.build(), {}, solution).status, Status::converged);
+}
+
 }  // namespace
 }  // namespace tribo

@@ -15,12 +15,25 @@ namespace {
 constexpr double kLowestBeta = 1e-2;
 constexpr double kHighestBeta = 1e8;
 constexpr double kRounding = 2e-15;  // residual that counts as zero, relative to the state
+constexpr double kTouch = 1e-12;     // velocity that counts as zero, relative to the fastest free one
+// Prediction from zero, see predict().
+constexpr double kRestShare = 0.25;  // of the contacts must be at rest ...
+constexpr double kRest = 1e-6;       // ... which means normal velocities up to this share of the fastest
+constexpr double kStickBeta = 1e6;
+constexpr Index kStickSteps = 4;
+constexpr double kStickGain = 1e-3;   // of the residual, every step
+constexpr double kNaturalGain = 0.5;  // of the natural map, all of them
+constexpr Index kStiffSteps = 2;      // of a surrogate, while the penalty is that of a prediction
+constexpr double kGoodStartBeta = 30.0;
+
+enum class Prediction { off, first, only };
 
 class AlNewton final : public Solver {
  public:
   std::string_view name() const override { return "alnewton"; }
   bool leaves_tiny_islands() const override { return true; }
   std::vector<Option> options() override;
+  void set_plan(const AlNewtonPlan& plan) { plan_ = plan; }
 
  protected:
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
@@ -35,6 +48,8 @@ class AlNewton final : public Solver {
   Status run(Monitor& monitor);
   Surrogate solve_surrogate(Monitor& monitor, double natural);
   bool newton_step(double& residual);
+  bool is_resting() const;
+  bool predict(Monitor& monitor);
   void adopt(const Vector& impulse);
   void adapt(const Surrogate& surrogate);
   void refuse();
@@ -49,6 +64,8 @@ class AlNewton final : public Solver {
   Index backtracks_ = 20;
   double accuracy_ = 0.1;
   Index patience_ = 40;
+  Prediction prediction_ = Prediction::first;
+  AlNewtonPlan plan_;
 
   // Workspace.
   const ContactProblem* problem_ = nullptr;
@@ -61,6 +78,8 @@ class AlNewton final : public Solver {
   std::vector<Mat3> derivative_;
   Vector multiplier_, last_multiplier_, trial_, moved_;
   double beta_ = 1.0;
+  double touch_ = 0.0;
+  bool stiff_ = false;    // the penalty is still that of a prediction
   double natural_ = 0.0;  // natural map of the multipliers, energy norm
   Index refused_ = 0;     // surrogates in a row
   Index outer_ = 0, restarts_ = 0, last_gain_ = 0;
@@ -77,6 +96,8 @@ std::vector<Option> AlNewton::options() {
                      1000),
       integer_option("backtracks", "largest number of halvings of a Newton step", backtracks_, 0, 60),
       real_option("accuracy", "residual of the surrogate relative to the natural map", accuracy_, 1e-6, 0.9),
+      choice_option("prediction", "from zero: first try whether all that touches sticks; or try nothing else",
+                    prediction_, {{0, "off"}, {1, "first"}, {2, "only"}}),
       integer_option("patience", "outer iterations without headway before starting again", patience_, 2,
                      1000000),
   };
@@ -104,6 +125,11 @@ NewtonSystem* AlNewton::system_for(NewtonForm form) {
 }
 
 Status AlNewton::run(Monitor& monitor) {
+  touch_ = problem_->row_count() > 0 ? kTouch * problem_->free_velocity().lpNorm<Eigen::Infinity>() : 0.0;
+  const bool cold = first_stage_ == 0 && monitor.start().isZero(0.0) && monitor.settings().max_iterations > 0;
+  const bool predictable = prediction_ != Prediction::off && cold && is_resting();
+  const bool only_prediction = prediction_ == Prediction::only || plan_.only_prediction;
+  if (only_prediction && !predictable) return Status::stalled;
   system_->prepare(*problem_);
   trial_.resize(problem_->row_count());
   moved_.resize(problem_->row_count());
@@ -114,8 +140,13 @@ Status AlNewton::run(Monitor& monitor) {
   multiplier_ = monitor.start();
   if (first_stage_ > 0) first_stage(monitor, first_stage_, monitor.start());
   adopt(multiplier_);
-  for (outer_ = 1; outer_ <= monitor.settings().max_iterations; ++outer_) {
+  const bool predicted = predictable && predict(monitor);
+  if (predicted && monitor.check(1, multiplier_, system_->velocity(), kStickBeta)) return Status::converged;
+  if (!predicted && only_prediction) return Status::stalled;
+  stiff_ = predicted;
+  for (outer_ = predicted ? 2 : 1; outer_ <= monitor.settings().max_iterations; ++outer_) {
     if (!std::isfinite(natural_)) return Status::no_solution_suspected;
+    if (newton_count_ >= plan_.factorizations) return Status::iteration_limit;
     proximal_.prepare(*problem_, beta_);
     const Surrogate surrogate = solve_surrogate(monitor, natural_);
     if (monitor.out_of_time(outer_)) return Status::time_limit;
@@ -163,7 +194,7 @@ AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor, double natural) 
   const double target =
       std::max(std::min(0.3 * residual, accuracy_ * natural), kRounding * system_->magnitude());
   while (residual > target) {
-    if (result.steps == newton_steps_) return result;
+    if (result.steps == (stiff_ ? kStiffSteps : newton_steps_)) return result;
     ++result.steps;
     monitor.count_factorization();
     if (!newton_step(residual)) return result;
@@ -172,10 +203,57 @@ AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor, double natural) 
   return result;
 }
 
+bool AlNewton::is_resting() const {
+  Index resting = 0;
+  for (Index i = 0; i < problem_->constraint_count(); ++i) {
+    if (problem_->kind(i) != ConstraintKind::contact) continue;
+    if (std::abs(problem_->free_velocity()[problem_->row(i) + 2]) <= kRest / kTouch * touch_) ++resting;
+  }
+  return static_cast<double>(resting) > kRestShare * static_cast<double>(problem_->contact_count());
+}
+
+// A stack at rest: nothing but the contacts with the ground asks for an impulse at first, and penalties that grow
+// carry the load upwards contact by contact. With a stiff penalty, all that touches sticking, a single step
+// finds the impulses of the whole stack; where it does not, that shows at once. True when the prediction is
+// taken; the penalty then stays stiff.
+bool AlNewton::predict(Monitor& monitor) {
+  const double before = natural_;
+  beta_ = kStickBeta;
+  proximal_.prepare(*problem_, beta_);
+  proximal_.impulse(*problem_, law_, system_->velocity(), multiplier_, trial_);
+  double residual = system_->residual(trial_);
+  const double target = std::max(0.1 * accuracy_ * natural_, kRounding * system_->magnitude());
+  bool ahead = true;
+  for (Index k = 0; k < kStickSteps && ahead && residual > target; ++k) {
+    const double last = residual;
+    monitor.count_factorization();
+    proximal_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_,
+                         k == 0 ? kRest / kTouch * touch_ : touch_);
+    ahead = system_->direction(derivative_);
+    if (!ahead) break;
+    system_->move(1.0);
+    proximal_.impulse(*problem_, law_, system_->velocity(), multiplier_, trial_);
+    residual = system_->residual(trial_);
+    ahead = residual <= kStickGain * last;
+  }
+  if (residual <= target) {
+    last_multiplier_ = multiplier_;
+    adopt(trial_);
+    if (natural_ <= kNaturalGain * before) {
+      beta_ *= 4.0;
+      return true;
+    }
+    multiplier_ = last_multiplier_;
+  }
+  beta_ = initial_beta_;
+  adopt(multiplier_);
+  return false;
+}
+
 // One damped step; false if no decrease was found.
 bool AlNewton::newton_step(double& residual) {
   ++newton_count_;
-  proximal_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_);
+  proximal_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_, touch_);
   if (!system_->direction(derivative_)) return false;
   double step = 1.0;
   system_->move(1.0);
@@ -204,7 +282,8 @@ void AlNewton::adapt(const Surrogate& surrogate) {
 
 void AlNewton::refuse() {
   ++refused_;
-  beta_ = std::max(beta_ / 4.0, kLowestBeta);
+  beta_ = stiff_ ? kGoodStartBeta : std::max(beta_ / 4.0, kLowestBeta);
+  stiff_ = false;
   system_->start(multiplier_);
 }
 
@@ -222,7 +301,8 @@ void AlNewton::restart(Monitor& monitor) {
   ++restarts_;
   last_gain_ = outer_;
   refused_ = 0;
-  beta_ = 30.0;
+  stiff_ = false;
+  beta_ = kGoodStartBeta;
   first_stage(monitor, 100 << restarts_, restarts_ % 2 == 1 ? monitor.best() : monitor.start());
   adopt(multiplier_);
 }
@@ -239,10 +319,12 @@ void AlNewton::first_stage(Monitor& monitor, Index iterations, const Vector& sta
   const Report report = admm_->solve(*problem_, settings, admm_solution_, &start);
   for (Index k = 0; k < report.factorizations; ++k) monitor.count_factorization();
   multiplier_ = admm_solution_.impulse;
-  beta_ = 30.0;
+  beta_ = kGoodStartBeta;
 }
 
 }  // namespace
+
+void set_plan(Solver& alnewton, const AlNewtonPlan& plan) { static_cast<AlNewton&>(alnewton).set_plan(plan); }
 
 std::unique_ptr<Solver> make_alnewton() { return std::make_unique<AlNewton>(); }
 

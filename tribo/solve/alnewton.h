@@ -9,8 +9,11 @@
 // Penalties are dimensionless (beta_i = beta / scale_i), systems in degrees of freedom or rows, whichever
 // suits (newton_system.h). On stagnation the loop starts again from a few sweeps of ADMM; the best iterate
 // seen is what is returned. One factorisation per Newton step is the cost.
+// From zero it first predicts that all that touches sticks: a stack at rest is then a matter of two to five
+// factorisations, whatever its height.
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include "tribo/solve/solver.h"
@@ -18,5 +21,12 @@
 namespace tribo {
 
 std::unique_ptr<Solver> make_alnewton();
+
+// For solvers that use alnewton as one of their stages: what it may do.
+struct AlNewtonPlan {
+  bool only_prediction = false;  // give up where the prediction fails
+  Index factorizations = std::numeric_limits<Index>::max();
+};
+void set_plan(Solver& alnewton, const AlNewtonPlan& plan);
 
 }  // namespace tribo

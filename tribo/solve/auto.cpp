@@ -20,11 +20,14 @@ constexpr double kVisitFlops = 200.0;   // what visiting a constraint in a sweep
 constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, from where on they are dear
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr Index kNewtonIterations = 80;
+constexpr Index kPredictionFactors = 30;
+constexpr Index kNewtonFactors = 150;  // factorisations before the interior point has its turn
 constexpr Index kPointIterations = 150;
 constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
+constexpr Index kTall = 200;  // constraints from where on Newton steps travel through sliding stacks
 
 class Auto final : public Solver {
  public:
@@ -39,14 +42,17 @@ class Auto final : public Solver {
   Status run_tiny(const ContactProblem& problem, Monitor& monitor);
   Status run_rounds(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
+  bool run_prediction(const ContactProblem& problem, Monitor& monitor);
+  bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
            const ContactProblem& problem, Monitor& monitor, bool from_best = true);
+  bool is_dear(const ContactProblem& problem) const;
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
 
   // Options.
-  Index admm_iterations_ = 60;
+  Index admm_iterations_ = 40;
   Index large_ = 20000;
 
   std::unique_ptr<Solver> sweeps_, admm_, newton_, point_;
@@ -76,13 +82,14 @@ Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
   const bool done = tiny_.run(problem, monitor, kTinySweeps);
   monitor.note_stage("tiny sweeps");
   if (done) return Status::converged;
-  if (run(newton_, make_alnewton, kNewtonIterations, problem, monitor)) return Status::converged;
+  if (run_newton(0, problem, monitor)) return Status::converged;
   return run_rounds(problem, monitor);
 }
 
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
+  if (!first_order_only && run_prediction(problem, monitor)) return Status::converged;
   Index admm_iterations = admm_iterations_;
   if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
     // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.
@@ -98,11 +105,27 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
     admm_iterations = first_order_only ? admm_iterations * 20 : std::max<Index>(500, 2 * admm_iterations);
     if (round == 0 && run_sweeps_instead(problem, monitor)) return Status::converged;
     if (first_order_only) continue;
-    if (run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor)) return Status::converged;
+    if (run_newton(round, problem, monitor)) return Status::converged;
     if (run_point(problem, monitor)) return Status::converged;
     if (round > 0 && monitor.best_error() > 0.5 * before) return Status::stalled;
   }
   return Status::stalled;
+}
+
+// Stacks at rest need nothing else, whatever their height; others give up before anything is factorised.
+bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
+  if (!monitor.start().isZero(0.0)) return false;
+  if (!newton_) newton_ = make_alnewton();
+  set_plan(*newton_, {.only_prediction = true, .factorizations = kPredictionFactors});
+  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor, false);
+}
+
+bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {
+  if (!newton_) newton_ = make_alnewton();
+  AlNewtonPlan plan;
+  if (round == 0 && !is_dear(problem)) plan.factorizations = kNewtonFactors;
+  set_plan(*newton_, plan);
+  return run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor);
 }
 
 // An interior point begins better far inside the cones than at an iterate near their boundary; a second try
@@ -129,12 +152,17 @@ bool Auto::run_sweeps(Index probe, Index promising, const ContactProblem& proble
   return false;
 }
 
+// One factorisation costs many sweeps; false as long as none has been made.
+bool Auto::is_dear(const ContactProblem& problem) const {
+  return factor_flops_ >= kDearFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
+}
+
 // Where the matrix fills in, one factorisation costs many sweeps: they get the time of a Newton method first,
 // as long as they promise to need less.
 bool Auto::run_sweeps_instead(const ContactProblem& problem, Monitor& monitor) {
+  if (!is_dear(problem)) return false;
   const double sweeps_per_factor =
       factor_flops_ / (kVisitFlops * static_cast<double>(problem.constraint_count()));
-  if (sweeps_per_factor < kDearFactor) return false;
   const double most = std::min(sweeps_per_factor * kSweepsPerFactor, 1e6);
   return run_sweeps(std::max<Index>(20, static_cast<Index>(most / 20.0)), static_cast<Index>(most), problem,
                     monitor);
@@ -151,7 +179,8 @@ bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(
   return monitor.take_over(solver->name(), report, solution_);
 }
 
-// The central path does not mind mass ratios where contacts slide, which is where Newton needs many steps.
+// The central path does not mind mass ratios or height where contacts slide, which is where Newton needs many
+// steps.
 bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const {
   double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
   Index sliding = 0;
@@ -162,7 +191,8 @@ bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& i
     const Vec3 r = impulse.segment<3>(problem.row(i));
     if (r[2] > 0.0 && r.head<2>().norm() >= 0.999 * problem.friction(i) * r[2]) ++sliding;
   }
-  return largest > kWideSpread * smallest &&
+  const bool tall = problem.constraint_count() > kTall && !is_dear(problem);
+  return (tall || largest > kWideSpread * smallest) &&
          static_cast<double>(sliding) > kSlidingShare * static_cast<double>(problem.contact_count());
 }
 

@@ -1,7 +1,7 @@
 // Primal-dual interior point for every set kind, both laws, rigid and compliant.
 //
 //   1. central path (solve/ipm_path.h) from a cold or warm start until the error falls below `switch` or the
-//      path makes no headway;
+//      path makes no headway; under the exact law a path that is blocked is left for another start;
 //   2. polish (solve/polish.h) from the best iterate: the path ends at about 1e-7 where strict
 //      complementarity fails (a contact that sticks on the edge of its cone), Newton on the law itself does
 //      not notice;
@@ -14,8 +14,10 @@
 #include "tribo/solve/ipm.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <span>
 
 #include "tribo/solve/convex_polish.h"
 #include "tribo/solve/ipm_path.h"
@@ -34,6 +36,8 @@ constexpr double kLastProximal = 4e-4;
 constexpr double kProximalFactor = 0.2;
 constexpr double kProximalTarget = 1e-8;
 constexpr double kHeadway = 0.7;
+// Up to so many constraints the centre is the better start: impulses have no long way to grow.
+constexpr Index kSmallProblem = 200;
 
 class Ipm final : public Solver {
  public:
@@ -46,7 +50,9 @@ class Ipm final : public Solver {
 
  private:
   Status run(const ContactProblem& problem, Monitor& monitor);
-  bool follow(const ContactProblem& problem, Monitor& monitor);
+  std::span<const IpmStart> starts(const ContactProblem& problem, Law law) const;
+  bool follow_from_starts(const ContactProblem& problem, Monitor& monitor);
+  bool follow(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
   bool follow_proximal(const ContactProblem& problem, Monitor& monitor);
   bool exhausted(const Monitor& monitor) const { return iteration_ >= monitor.settings().max_iterations; }
   bool polish(const ContactProblem& problem, Monitor& monitor, const Vector& start, Index factorizations,
@@ -69,8 +75,11 @@ std::vector<Option> Ipm::options() {
   return {
       choice_option("system", "linear system: degrees of freedom, constraint rows, or by size",
                     path_options_.system, {{0, "automatic"}, {1, "dofs"}, {2, "rows"}}),
-      choice_option("start", "cold start: all pairs at one, Mangoni (4.23), Mangoni (4.57)",
-                    path_options_.start, {{0, "centre"}, {1, "clamped"}, {2, "shifted"}}),
+      choice_option("start",
+                    "cold start: all pairs at one, Mangoni (4.23), Mangoni (4.57), from sticking contacts; "
+                    "automatic: the first or second, where blocked the last",
+                    path_options_.start,
+                    {{0, "automatic"}, {1, "centre"}, {2, "clamped"}, {3, "shifted"}, {4, "stick"}}),
       choice_option("warm",
                     "what is taken from a given impulse: impulses and velocities, velocities, nothing",
                     path_options_.warm, {{0, "full"}, {1, "partial"}, {2, "none"}}),
@@ -103,13 +112,38 @@ bool Ipm::polish(const ContactProblem& problem, Monitor& monitor, const Vector& 
                      probe, iteration_) == Polish::End::stopped;
 }
 
+std::span<const IpmStart> Ipm::starts(const ContactProblem& problem, Law law) const {
+  static constexpr std::array kCentre = {IpmStart::centre};
+  static constexpr std::array kSmall = {IpmStart::centre, IpmStart::stick};
+  static constexpr std::array kLarge = {IpmStart::clamped, IpmStart::stick};
+  if (path_options_.start != IpmStart::automatic) return {&path_options_.start, 1};
+  if (law == Law::convex || !problem.has_friction()) return kCentre;
+  if (problem.constraint_count() <= kSmallProblem) return kSmall;
+  return kLarge;
+}
+
+// True when the monitor has stopped.
+bool Ipm::follow_from_starts(const ContactProblem& problem, Monitor& monitor) {
+  const std::span<const IpmStart> all = starts(problem, monitor.settings().law);
+  IpmOptions options = path_options_;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    options.start = all[k];
+    options.may_block = k + 1 < all.size();
+    path_.start_cold(problem, options, monitor);
+    if (follow(problem, options, monitor)) return true;
+    if (exhausted(monitor)) return false;
+  }
+  return false;
+}
+
 // Follows the path to its end, trying a short polish on the way; true when the monitor has stopped.
-bool Ipm::follow(const ContactProblem& problem, Monitor& monitor) {
+bool Ipm::follow(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
   double level = switch_ * monitor.tolerance();
   for (;;) {
     const IpmPath::End end =
-        path_.run(problem, path_options_, monitor, level, iteration_, monitor.settings().max_iterations);
+        path_.run(problem, options, monitor, level, iteration_, monitor.settings().max_iterations);
     if (end == IpmPath::End::stopped) return true;
+    if (end == IpmPath::End::blocked) return false;
     if (end != IpmPath::End::reached) return polish(problem, monitor, monitor.best(), polish_steps_, false);
     if (polish(problem, monitor, path_.impulse(), kProbeSteps, true)) return true;
     level = kProbeInterval * std::min(level, monitor.best_error());
@@ -145,10 +179,9 @@ Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {
     path_.prepare(problem, monitor.settings().law, route);
     if (warm && route == first) {
       path_.start_warm(problem, path_options_, monitor.start());
-      if (follow(problem, monitor)) return Status::converged;
+      if (follow(problem, path_options_, monitor)) return Status::converged;
     }
-    path_.start_cold(problem, path_options_, monitor);
-    if (follow(problem, monitor)) return Status::converged;
+    if (follow_from_starts(problem, monitor)) return Status::converged;
     if (path_.diverges(problem)) return Status::no_solution_suspected;
     // The rows keep more digits than the degrees of freedom: the same path once more through them.
     if (exhausted(monitor) || path_.system().route() == RowSystem::Route::rows) break;

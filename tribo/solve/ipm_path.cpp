@@ -19,6 +19,8 @@ constexpr double kLargestSize = 1e18;  // of scaled impulses; beyond they grow w
 // Short steps, see careful_step().
 constexpr double kShortStep = 0.3;
 constexpr double kTinyStep = 0.1;
+constexpr Index kBlocked = 4;      // tiny steps in a row
+constexpr double kSticking = 1e4;  // penalty of the start from sticking contacts, dimensionless
 constexpr double kCentring = 0.3;
 constexpr double kResidualShare = 0.3;
 constexpr double kLeastEigenvalue = 1e-3;
@@ -61,7 +63,8 @@ double IpmPath::residual() const { return std::max(rp_.lpNorm<Eigen::Infinity>()
 
 void IpmPath::start_cold(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
   cones_.start_cold();
-  if (options.start == IpmStart::centre) return;
+  if (options.start == IpmStart::stick) return start_stick(problem, options, monitor);
+  if (options.start == IpmStart::centre || options.start == IpmStart::automatic) return;
   blocks_.weight = cones_.scaling();
   blocks_.symmetric = false;
   evaluate(problem);
@@ -78,6 +81,31 @@ void IpmPath::start_cold(const ContactProblem& problem, const IpmOptions& option
   r_ = -problem.free_velocity() / cones_.unit();
   system_.solve(problem, blocks_, r_, dl_, options.refinements);
   if (dl_.allFinite()) cones_.start_shifted(dl_.cwiseQuotient(cones_.scaling()));
+}
+
+// The normal impulses that would hold everything where it is, W lambda = -q softened, tell how large impulses
+// are: the lower contacts of a tall stack carry what single contacts do not suggest.
+void IpmPath::start_stick(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
+  blocks_.weight = cones_.scaling();
+  blocks_.symmetric = false;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    Vec3 soft = Vec3::Constant(problem.scale(i) / kSticking);
+    soft.head(problem.rows(i)) += compliance_.segment(problem.row(i), problem.rows(i));
+    blocks_.p[i].setIdentity();
+    blocks_.q[i] = soft.asDiagonal();
+    blocks_.d[i] = blocks_.q_inverse[i] = soft.cwiseInverse().asDiagonal();
+  }
+  monitor.count_factorization();
+  if (!system_.factorize(problem, blocks_)) return;
+  r_ = -problem.free_velocity();
+  system_.solve(problem, blocks_, r_, dl_, options.refinements);
+  if (!dl_.allFinite()) return;
+  dl_ = dl_.cwiseQuotient(cones_.scaling()) / cones_.unit();
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.kind(i) == ConstraintKind::contact) dl_.segment<2>(problem.row(i)).setZero();
+  }
+  w_.setZero();
+  cones_.start_from(&dl_, &w_, 1.0);
 }
 
 void IpmPath::start_warm(const ContactProblem& problem, const IpmOptions& options, const Vector& impulse) {
@@ -150,6 +178,7 @@ bool IpmPath::advance(const ContactProblem& problem, const IpmOptions& options, 
   }
   double step = steps.minCoeff();
   if (cones_.has_cones()) step = careful_step(problem, options, target, step);
+  short_steps_ = step < kTinyStep ? short_steps_ + 1 : 0;
   cones_.move(step, step);
   return step > 0.0;
 }
@@ -160,6 +189,7 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& optio
   blocks_.symmetric = problem.is_symmetric() && (law_ == Law::convex || !cones_.has_cones());
   double best = std::numeric_limits<double>::infinity(), best_residual = best, largest = 0.0;
   Index waiting = 0;
+  short_steps_ = 0;
   evaluate(problem);
   while (iteration < last_iteration) {
     if (!advance(problem, options, monitor))
@@ -170,6 +200,7 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& optio
     if (monitor.check(iteration, impulse_, velocity_, cones_.mu())) return End::stopped;
     const double error = alpha_ == 0.0 ? monitor.last_error() : residual();
     if (error <= target) return End::reached;
+    if (options.may_block && short_steps_ >= kBlocked) return End::blocked;
     // The path may lead a long way before the error shows it: residuals that fall, impulses that still grow to
     // their size.
     const double remaining = residual(), size = cones_.x().lpNorm<Eigen::Infinity>();

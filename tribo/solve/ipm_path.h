@@ -14,23 +14,24 @@
 
 namespace tribo {
 
-enum class IpmStart { centre, clamped, shifted };
+enum class IpmStart { automatic, centre, clamped, shifted, stick };
 enum class IpmWarm { full, partial, none };
 
 struct IpmOptions {
-  IpmStart start = IpmStart::centre;
+  IpmStart start = IpmStart::automatic;  // for a path: centre
   IpmWarm warm = IpmWarm::full;
   double warm_margin = 1e-2;  // how far inside a warm start is pushed, scaled
   double step_back = 0.95;    // fraction of the way to the boundary
   bool equal_steps = true;    // one step for x and y; frictionless problems may use two
   Index refinements = 1;
-  Index patience = 8;  // iterations without headway before the path is left
+  Index patience = 8;      // iterations without headway before the path is left
+  bool may_block = false;  // leave it after a few steps of a tenth as well: another start is left to try
   RowSystem::Route system = RowSystem::Route::automatic;
 };
 
 class IpmPath {
  public:
-  enum class End { stopped, reached, stalled, broken };  // stopped: by the monitor
+  enum class End { stopped, reached, stalled, blocked, broken };  // stopped: by the monitor
 
   // Scales the problem and prepares the linear system.
   void prepare(const ContactProblem& problem, Law law, RowSystem::Route route);
@@ -52,6 +53,7 @@ class IpmPath {
   RowBlocks& blocks() { return blocks_; }
 
  private:
+  void start_stick(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
   void evaluate(const ContactProblem& problem);
   double residual() const;
   bool solve_direction(const ContactProblem& problem, const IpmOptions& options, double target,
@@ -64,6 +66,7 @@ class IpmPath {
   RowSystem system_;
   RowBlocks blocks_;
   double alpha_ = 0.0;
+  Index short_steps_ = 0;     // in a row
   Vector compliance_, pull_;  // R + alpha / S^2 and alpha lambda_k / S^2
   Vector impulse_, velocity_, w_, rp_, r_, dl_, dofs_;
 };

@@ -87,19 +87,21 @@ void ProximalLaw::impulse(const ContactProblem& problem, Law law, const Vector& 
 }
 
 void ProximalLaw::derivative(const ContactProblem& problem, Law law, const Vector& u,
-                             const Vector& multiplier, std::vector<Mat3>& derivative) const {
+                             const Vector& multiplier, std::vector<Mat3>& derivative, double touch) const {
   derivative.resize(problem.constraint_count());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index row = problem.row(i);
     if (problem.kind(i) == ConstraintKind::contact) {
-      const Vec3 y = target(row, u, multiplier);
+      Vec3 y = target(row, u, multiplier);
+      y[2] += touch / total_[row + 2];
       const double mu = problem.friction(i);
       const Mat3 jacobian = law == Law::exact
                                 ? project_strict_jacobian(y, mu)
                                 : project_cone_metric_jacobian(y, mu, total_[row], total_[row + 2]);
       derivative[i] = jacobian * total_.segment<3>(row).cwiseInverse().asDiagonal();
     } else {
-      const double y = (proximal_[row] * multiplier[row] - u[row]) / total_[row];
+      const double open = problem.kind(i) == ConstraintKind::unilateral ? touch : 0.0;
+      const double y = (proximal_[row] * multiplier[row] - u[row] + open) / total_[row];
       derivative[i](0, 0) = clamp_derivative(problem, i, y) / total_[row];
     }
   }

@@ -47,9 +47,10 @@ class ProximalLaw {
   void impulse_of(const ContactProblem& problem, Law law, Index i, const Vector& u, const Vector& multiplier,
                   Vector& impulse) const;
   // D_i = -d lambda_i / d u_i at u, one element of the generalised Jacobian; symmetric under the convex law.
-  // Scalar constraints use D_i(0, 0).
+  // Scalar constraints use D_i(0, 0). At the kink between open and touching the element is that of touching;
+  // velocities up to `touch` count as being there, so that rounding does not decide.
   void derivative(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
-                  std::vector<Mat3>& derivative) const;
+                  std::vector<Mat3>& derivative, double touch = 0.0) const;
 
   double total(Index row) const { return total_[row]; }        // R + p
   double proximal(Index row) const { return proximal_[row]; }  // p
