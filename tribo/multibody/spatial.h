@@ -48,7 +48,7 @@ struct SpatialInertia {
   double hx = 0.0, hy = 0.0, hz = 0.0;
   double xx = 0.0, yy = 0.0, zz = 0.0, xy = 0.0, xz = 0.0, yz = 0.0;
 
-  // `rotational` is taken about the centre of mass at `rotation * inertia.center` plus `offset` from the origin.
+  // A rigid inertia given in a frame with the given pose, about `origin`, in world axes.
   static SpatialInertia of(const RigidInertia& inertia, const Pose& pose, const Vec3& origin) {
     const Vec3 c = pose * inertia.center - origin;
     const Mat3 half = pose.rotation * inertia.rotational;
