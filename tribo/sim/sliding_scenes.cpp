@@ -66,6 +66,7 @@ Scene make_sliding_block(const SceneValues& values, double dt) {
   add_solid(builder, scene.world, "block", Shape::box(half), 1.0, {Vec3(0.0, 0.0, half.z())}, material);
   finish_scene(scene, builder);
   scene.start.v[0] = speed;
+  scene.start.q[2] += number(values, "gap");
   scene.duration = speed / (mu * kEarthGravity) + 0.2;
   const double h = scene.world.time_step;
   const auto lift = std::make_shared<double>(0.0);
@@ -204,7 +205,9 @@ std::vector<SceneInfo> sliding_scene_infos() {
            make_slope},
           {"sliding-block",
            "a block with an initial speed: stops after v^2 / (2 mu g)",
-           {{"speed", 6.0, 1e-3, 100.0, false, "m/s"}, {"mu", 0.5, 1e-3, 2.0, false, "friction coefficient"}},
+           {{"speed", 6.0, 1e-3, 100.0, false, "m/s"},
+            {"mu", 0.5, 1e-3, 2.0, false, "friction coefficient"},
+            {"gap", 0.0, 0.0, 1.0, false, "height above the floor at the beginning, m"}},
            make_sliding_block},
           {"spring-cylinder",
            "a cylinder rolling on compliant ground, held by a spring (Castro et al. 2022, Figs. 5-7)",

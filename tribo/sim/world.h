@@ -46,7 +46,7 @@ enum class FrictionRule : std::uint8_t {
 };
 
 struct Geom {
-  std::string name;
+  std::string name = {};
   Shape shape = Shape::plane();
   Index body = 0;  // 0: fixed in the world
   Pose pose = {};  // in the body frame
@@ -67,36 +67,36 @@ struct GeomPair {
 
 // Bilateral couplings.
 struct Connect {  // a point of one body stays on a point of another
-  std::string name;
+  std::string name = {};
   Index first = 0, second = 0;       // bodies; 0: the world
   Vec3 first_anchor = Vec3::Zero();  // in the bodies' frames
   Vec3 second_anchor = Vec3::Zero();
 };
 struct Weld {  // a frame of one body stays on a frame of another
-  std::string name;
+  std::string name = {};
   Index first = 0, second = 0;
   Pose first_frame, second_frame;
 };
 struct JointCoupling {  // q1 - q1_ref = polynomial(q2 - q2_ref); second < 0: a constant
-  std::string name;
+  std::string name = {};
   Index first = 0, second = -1;  // scalar joints
   std::array<double, 5> polynomial{0, 1, 0, 0, 0};
 };
 struct
     TendonCoupling {  // the same for tendon lengths, relative to their lengths at the reference coordinates
-  std::string name;
+  std::string name = {};
   Index first = 0, second = -1;
   std::array<double, 5> polynomial{0, 1, 0, 0, 0};
 };
 
 struct Keyframe {
-  std::string name;
+  std::string name = {};
   State state;
   Vector control;  // [actuators]
 };
 
 struct World {
-  std::string name;
+  std::string name = {};
   Model model;
   std::vector<Geom> geoms;
   std::vector<GeomPair> pairs;

@@ -1,0 +1,265 @@
+#include "tribo/sim/simulator.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/allocation_counter.h"
+#include "tribo/math/errors.h"
+#include "tribo/problem/certificate.h"
+#include "tribo/sim/scene.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo {
+namespace {
+
+World crate_on_floor(const Material& material, double height = 0.1) {
+  World world;
+  ModelBuilder builder;
+  const Shape box = Shape::box(Vec3::Constant(0.1));
+  const Index crate = builder.add_free_body("crate", {Vec3(0.0, 0.0, height)}, uniform_inertia(box, 2.0));
+  world.model = builder.build();
+  world.add_geom({.name = "floor", .shape = Shape::plane(), .material = material});
+  world.add_geom({.name = "crate", .shape = box, .body = crate, .material = material});
+  return world;
+}
+
+TEST(Simulator, RestsWithItsWeightOnTheFloor) {
+  Simulator simulator(crate_on_floor({.friction = 0.5}));
+  StepReport report;
+  for (Index k = 0; k < 100; ++k) report = simulator.step();
+  EXPECT_NEAR(simulator.state().q[2], 0.1, 1e-9);
+  Vec3 sum = Vec3::Zero();
+  for (const Vec3& impulse : simulator.contact_impulses()) sum += impulse;
+  EXPECT_NEAR(sum.z() / simulator.time_step(), 2.0 * 9.81, 1e-4);
+  EXPECT_LE(report.error, 1e-6);
+  EXPECT_EQ(report.contacts, 4);
+  EXPECT_EQ(report.step, 100);
+  EXPECT_NEAR(report.time, 0.2, 1e-12);
+}
+
+TEST(Simulator, FallsFreelyAndLandsWithoutSinking) {
+  Simulator simulator(crate_on_floor({.friction = 0.5}, 0.6));
+  double lowest = 1.0;
+  for (Index k = 0; k < 500; ++k) {
+    simulator.step();
+    lowest = std::min(lowest, simulator.state().q[2]);
+    if (k == 99) {
+      EXPECT_NEAR(simulator.state().v[2], -9.81 * 0.2, 1e-9);
+    }
+  }
+  EXPECT_GE(lowest, 0.1 - 1e-9);  // the gap closes exactly: nothing sinks on impact
+  EXPECT_NEAR(simulator.state().q[2], 0.1, 1e-6);
+}
+
+// Static penetration of a compliant contact: weight over stiffness, four points.
+TEST(Simulator, CompliantGroundGivesWayByWeightOverStiffness) {
+  for (const Law law : {Law::exact, Law::convex}) {
+    SimulatorSettings settings;
+    settings.law = law;
+    Simulator simulator(crate_on_floor({.friction = 0.5, .stiffness = 2e4, .dissipation_time = 0.05}),
+                        settings);
+    for (Index k = 0; k < 2000; ++k) simulator.step();
+    const double stiffness = 4.0 * 1e4;  // two equal materials in series
+    EXPECT_NEAR(simulator.state().q[2], 0.1 - 2.0 * 9.81 / stiffness, 1e-7);
+  }
+}
+
+TEST(Simulator, PenetrationIsRemovedWithoutAJump) {
+  Simulator simulator(crate_on_floor({.friction = 0.5}, 0.09));
+  double fastest = 0.0;
+  for (Index k = 0; k < 200; ++k) {
+    simulator.step();
+    fastest = std::max(fastest, simulator.state().v[2]);
+  }
+  EXPECT_NEAR(simulator.state().q[2], 0.1, 1e-6);
+  EXPECT_LE(fastest, 1.0 + 1e-9);  // max_stabilization_velocity
+}
+
+TEST(Simulator, RestitutionBouncesToItsSquareOfTheHeight) {
+  World world = crate_on_floor({.friction = 0.0, .restitution = 0.8}, 0.0);
+  world.geoms.pop_back();
+  world.add_geom({.shape = Shape::sphere(0.1), .body = 1, .material = world.geoms[0].material});
+  world.time_step = 1e-4;
+  Simulator simulator(world);
+  State state = simulator.state();
+  state.q[2] = 1.1;
+  simulator.set_state(state);
+  double apex = 0.0;
+  bool bounced = false;
+  for (Index k = 0; k < 12000; ++k) {
+    simulator.step();
+    bounced = bounced || simulator.state().v[2] > 1.0;
+    if (bounced && simulator.state().v[2] < 0.0) break;
+    if (bounced) apex = std::max(apex, simulator.state().q[2] - 0.1);
+  }
+  EXPECT_NEAR(apex, 0.64, 0.01);
+}
+
+TEST(Simulator, ProblemOfAStepIsTheOneThatWasSolved) {
+  Scene scene = make_scene("arm-press");
+  Simulator simulator(scene.world);
+  simulator.set_state(scene.start);
+  EXPECT_EQ(simulator.problem().constraint_count(), 0);
+  for (Index k = 0; k < 20; ++k) {
+    scene.control(simulator);
+    simulator.step();
+  }
+  const ContactProblem problem = simulator.problem();
+  ASSERT_GT(problem.contact_count(), 0);
+  Solution solution;
+  Settings settings;
+  settings.tolerance = 1e-12;
+  make_solver("auto")->solve(problem, settings, solution);
+  EXPECT_LE((solution.generalized_velocity - simulator.state().v).norm(), 1e-7);
+}
+
+TEST(Simulator, EverySolverGivesTheSameMotion) {
+  const auto final_state = [](const std::string& solver) {
+    Scene scene = make_scene("stack", {{"boxes", 3}});
+    scene.start.v[0] = 0.3;
+    scene.settings.solver = solver;
+    scene.settings.tolerance = 1e-9;
+    Simulator simulator(scene.world, scene.settings);
+    simulator.set_state(scene.start);
+    for (Index k = 0; k < 20; ++k) simulator.step();
+    return simulator.state().q;
+  };
+  const Vector reference = final_state("auto");
+  for (const char* solver : {"nsgs", "admm", "alnewton", "ipm"}) {
+    EXPECT_LE((final_state(solver) - reference).norm(), 1e-6) << solver;
+  }
+}
+
+TEST(Simulator, MissedStepsAreReported) {
+  Scene scene = make_scene("stack", {{"boxes", 5}});
+  scene.settings.solver = "nsgs";
+  scene.settings.max_iterations = 1;
+  scene.settings.tolerance = 1e-10;
+  scene.settings.warm_start = false;
+  Simulator simulator(scene.world, scene.settings);
+  Index calls = 0;
+  simulator.on_missed = [&](const StepReport& report) {
+    ++calls;
+    EXPECT_TRUE(report.missed());
+    EXPECT_GT(report.error, 1e-10);
+  };
+  for (Index k = 0; k < 3; ++k) simulator.step();
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(simulator.missed_steps(), 3);
+}
+
+TEST(Simulator, WarmStartedStepsAtRestNeedNoIterations) {
+  Simulator simulator(crate_on_floor({.friction = 0.5}));
+  Index iterations = 0;
+  for (Index k = 0; k < 50; ++k) {
+    const StepReport report = simulator.step();
+    if (k >= 10) iterations += report.iterations;
+  }
+  EXPECT_LE(iterations, 40);
+}
+
+TEST(Simulator, SleepersDoNotMoveAndWakeWhenTouched) {
+  World world;
+  ModelBuilder builder;
+  const Shape box = Shape::box(Vec3::Constant(0.1));
+  world.add_geom({.shape = Shape::plane()});
+  for (Index k = 0; k < 2; ++k) {
+    const Index body = builder.add_free_body("b" + std::to_string(k), {Vec3(0.0, 0.0, k == 0 ? 0.1 : 3.0)},
+                                             uniform_inertia(box, 1.0));
+    world.add_geom({.shape = box, .body = body});
+  }
+  world.model = builder.build();
+  SimulatorSettings settings;
+  settings.sleeping = true;
+  settings.sleep_time = 0.1;
+  Simulator simulator(world, settings);
+  bool slept = false, woke = false;
+  for (Index k = 0; k < 600; ++k) {
+    const StepReport report = simulator.step();
+    if (k == 200) slept = report.constraints == 0 && simulator.state().v.head<6>().isZero(0.0);
+    if (slept && report.constraints >= 8) woke = true;
+  }
+  EXPECT_TRUE(slept);
+  EXPECT_TRUE(woke);
+  EXPECT_NEAR(simulator.state().q[9], 0.3, 1e-5);
+}
+
+TEST(Simulator, FiltersFollowMasksParentsAndExclusions) {
+  const auto contacts = [](const std::function<void(World&)>& change) {
+    World world = crate_on_floor({.friction = 0.5});
+    change(world);
+    Simulator simulator(world);
+    return simulator.step().contacts;
+  };
+  EXPECT_EQ(contacts([](World&) {}), 4);
+  EXPECT_EQ(contacts([](World& w) { w.geoms[0].contact_type = w.geoms[0].contact_affinity = 2; }), 0);
+  EXPECT_EQ(contacts([](World& w) { w.excluded_bodies = {{0, 1}}; }), 0);
+  EXPECT_EQ(contacts([](World& w) {
+              w.excluded_bodies = {{0, 1}};
+              w.pairs = {{.first = 0, .second = 1, .material = {.friction = 0.2}}};
+            }),
+            4);
+}
+
+TEST(Simulator, WarmedUpStepsAllocateNothing) {
+  Simulator simulator(crate_on_floor({.friction = 0.5}));
+  for (Index k = 0; k < 50; ++k) simulator.step();
+  const std::size_t before = test::allocation_count();
+  for (Index k = 0; k < 10; ++k) simulator.step();
+  EXPECT_EQ(test::allocation_count(), before);
+}
+
+TEST(Simulator, BadInputIsRefusedByName) {
+  const auto message = [](const std::function<void()>& action) -> std::string {
+    try {
+      action();
+    } catch (const InvalidInput& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const World good = crate_on_floor({.friction = 0.5});
+  EXPECT_NE(message([&] {
+              World w = good;
+              w.geoms[1].material.friction = -0.1;
+              Simulator s(w);
+            }).find("friction of geom 'crate'"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              World w = good;
+              w.geoms[1].body = 7;
+              Simulator s(w);
+            }).find("body of geom 'crate'"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              World w = good;
+              w.time_step = 0.0;
+              Simulator s(w);
+            }).find("time step"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              SimulatorSettings s;
+              s.solver = "magic";
+              Simulator sim(good, s);
+            }).find("magic"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              SimulatorSettings s;
+              s.threads = 0;
+              Simulator sim(good, s);
+            }).find("threads"),
+            std::string::npos);
+  Simulator simulator(good);
+  State state = simulator.state();
+  state.v[0] = std::nan("");
+  EXPECT_NE(message([&] { simulator.set_state(state); }).find("finite"), std::string::npos);
+  simulator.force() = Vector::Constant(6, 1e308);
+  EXPECT_NE(message([&] {
+              for (Index k = 0; k < 5; ++k) simulator.step();
+            }).find("no longer finite"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tribo
