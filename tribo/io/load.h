@@ -18,7 +18,7 @@ namespace tribo {
 struct LoadOptions {
   bool strict = false;  // what is not supported is an error instead of a warning
   // URDF: package://name/path is looked up as root/path. ROS-style: root of each package by name.
-  std::vector<std::pair<std::string, std::filesystem::path>> packages;
+  std::vector<std::pair<std::string, std::filesystem::path>> packages{};
   bool fixed_base = true;        // URDF: the root link is welded to the world; false: it floats
   bool visual_geometry = false;  // URDF: use <visual> where a link has no <collision>
 };

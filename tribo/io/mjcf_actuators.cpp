@@ -206,8 +206,9 @@ class ActuatorReader {
     if (values.bias_type == bias_affine) actuator.bias = Vec3(values.bias[0], values.bias[1], values.bias[2]);
     const CompilerSettings& compiler = part_.file->compiler();
     Range control = read_range(attributes, "ctrlrange", "ctrllimited", compiler);
-    if (values.inherit_range > 0.0 && !control.limited)
+    if (values.inherit_range > 0.0 && element.find("ctrlrange") == nullptr) {
       control = inherited(values.inherit_range, actuator, element);
+    }
     if (control.limited) actuator.control_lower = control.lower, actuator.control_upper = control.upper;
     const Range force = read_range(attributes, "forcerange", "forcelimited", compiler);
     if (force.limited) actuator.force_lower = force.lower, actuator.force_upper = force.upper;

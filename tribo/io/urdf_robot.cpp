@@ -102,6 +102,8 @@ UrdfRobot parse_urdf(const std::filesystem::path& file, LoadLog& log) {
     throw InvalidInput(fmt::format("{}: not a usable URDF: {}", file.string(),
                                    complaint.empty() ? "no robot could be read" : complaint));
   }
+  // urdfdom drops some damaged pieces and goes on.
+  if (!complaint.empty()) log.warn(robot.root, fmt::format("urdfdom left something out: {}", complaint));
   return robot;
 }
 
