@@ -1,154 +1,125 @@
-// Few boxes: sweep and prune, that is, boxes sorted along the axis on which they spread most, each compared with
-// those that begin before it ends; the order of the last call is almost right for the next one.
-// Many boxes: one grid per power of four of the size. A box meets boxes of its own grid and of the coarser ones.
-// Cost: linear in boxes and pairs, as long as boxes of similar size do not overlap many times.
+// Most boxes move little from one call to the next. So candidates are found for boxes with a skin around them, and as
+// long as a box stays within its skin, its pairs are among its candidates: a call only looks at the candidates, which
+// are already in order. The few boxes that left their skin ask the grids anew; if they become many, everything is
+// found again. Neither skin nor history changes the result.
 #include "tribo/collide/broad_phase.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 
-#include "tribo/collide/broad_grid.h"
+#include "tribo/collide/broad_direct.h"
 
 namespace tribo {
 
 namespace {
 
-constexpr std::size_t few = 128;  // sweep and prune below
-constexpr int levels = 10;        // powers of four below the largest size; smaller ones count as the last
+constexpr double thinnest = 0.01, thickest = 0.15;  // skin, in sizes of the box
+constexpr int short_life = 3, long_life = 25;       // calls between two searches
+constexpr int direct_calls = 10;                    // without skin, when it does not pay
 
-using Pairs = std::vector<std::pair<Index, Index>>;
+bool within(const Aabb& inner, const Aabb& outer) {
+  return (static_cast<int>(outer.lower[0] <= inner.lower[0]) &
+          static_cast<int>(inner.upper[0] <= outer.upper[0]) &
+          static_cast<int>(outer.lower[1] <= inner.lower[1]) &
+          static_cast<int>(inner.upper[1] <= outer.upper[1]) &
+          static_cast<int>(outer.lower[2] <= inner.lower[2]) &
+          static_cast<int>(inner.upper[2] <= outer.upper[2])) != 0;
+}
 
-bool bounded_box(const Aabb& box) { return std::isfinite(box.upper.sum() - box.lower.sum()); }
-
-struct Collector {
-  std::span<const Index> group;
-  Pairs& pairs;
-  void operator()(Index i, Index j) const {
-    if (group[i] >= 0 && group[i] == group[j]) return;
-    pairs.emplace_back(std::min(i, j), std::max(i, j));
-  }
-};
-
-// Ascending: grouped by the first number by counting, by the second within the few of a group.
-void sort_pairs(Pairs& pairs, Index shapes, std::vector<Index>& starts, Pairs& buffer) {
-  starts.assign(shapes + 1, 0);
-  for (const auto& pair : pairs) ++starts[pair.first + 1];
-  for (Index i = 0; i < shapes; ++i) starts[i + 1] += starts[i];
-  buffer.resize(pairs.size());
-  for (const auto& pair : pairs) buffer[starts[pair.first]++] = pair;
-  std::swap(pairs, buffer);
-  Index begin = 0;
-  for (Index i = 0; i < shapes; ++i) {
-    const Index end = starts[i];
-    if (end - begin > 32) {
-      std::sort(pairs.begin() + begin, pairs.begin() + end);
-    } else {
-      for (Index k = begin + 1; k < end; ++k) {
-        const auto pair = pairs[k];
-        Index slot = k;
-        for (; slot > begin && pair.second < pairs[slot - 1].second; --slot) pairs[slot] = pairs[slot - 1];
-        pairs[slot] = pair;
-      }
-    }
-    begin = end;
-  }
+int overlap(const Aabb& x, const Aabb& y) {
+  return static_cast<int>(x.lower[0] <= y.upper[0]) & static_cast<int>(y.lower[0] <= x.upper[0]) &
+         static_cast<int>(x.lower[1] <= y.upper[1]) & static_cast<int>(y.lower[1] <= x.upper[1]) &
+         static_cast<int>(x.lower[2] <= y.upper[2]) & static_cast<int>(y.lower[2] <= x.upper[2]);
 }
 
 }  // namespace
 
 struct BroadPhase::Scratch {
-  std::vector<Index> bounded, unbounded;
-  Pairs buffer;
-  std::vector<Index> starts;
+  detail::BroadDirect direct;
+  std::vector<Aabb> skins;
+  std::vector<Index> group;
+  detail::BroadPairs candidates, strays, merged;
+  std::vector<Index> left;  // boxes outside their skin
+  std::vector<char> has_left;
+  double skin = 0.03;
+  int life = 0, direct_left = 0;
+  bool known = false;
 
-  struct Swept {
-    double from, to;
-    Index number;
-  };
-  std::vector<Swept> sweep;
-  int axis = -1;
-
-  std::array<std::vector<Index>, levels> members;
-  std::array<detail::BroadGrid, levels> grids;
-
-  void sweep_and_prune(std::span<const Aabb> bounds, const Collector& collect);
-  void use_grids(std::span<const Aabb> bounds, const Collector& collect);
-
- private:
-  int widest_axis(std::span<const Aabb> bounds) const;
+  bool still_good(std::span<const Aabb> bounds, std::span<const Index> new_group);
+  void search(std::span<const Aabb> bounds, std::span<const Index> new_group);
+  void filter(std::span<const Aabb> bounds, detail::BroadPairs& pairs) const;
+  void add_strays(std::span<const Aabb> bounds, detail::BroadPairs& pairs);
 };
 
-int BroadPhase::Scratch::widest_axis(std::span<const Aabb> bounds) const {
-  Vec3 sum = Vec3::Zero(), squares = Vec3::Zero();
-  for (const Index i : bounded) {
-    const Vec3 c = bounds[i].lower + bounds[i].upper;
-    sum += c;
-    squares += c.cwiseProduct(c);
+// Finds the boxes that left their skin; false: too many, or not the boxes of the last search.
+bool BroadPhase::Scratch::still_good(std::span<const Aabb> bounds, std::span<const Index> new_group) {
+  if (!known || skins.size() != bounds.size() || !std::equal(group.begin(), group.end(), new_group.begin()))
+    return false;
+  for (const Index i : left) has_left[i] = 0;
+  left.clear();
+  const std::size_t most = 8 + bounds.size() / 100;
+  for (Index i = 0; i < static_cast<Index>(bounds.size()); ++i) {
+    if (within(bounds[i], skins[i])) continue;
+    if (left.size() == most || !detail::bounded_box(bounds[i]) || !detail::bounded_box(skins[i]))
+      return false;
+    left.push_back(i);
+    has_left[i] = 1;
   }
-  const Vec3 spread = squares - sum.cwiseProduct(sum) / static_cast<double>(bounded.size());
-  int best = 0;
-  for (int k = 1; k < 3; ++k)
-    if (spread[k] > spread[best]) best = k;
-  // Stay with the last axis unless another is clearly better, so that its order can be used.
-  return axis >= 0 && spread[axis] > 0.7 * spread[best] ? axis : best;
+  return true;
 }
 
-void BroadPhase::Scratch::sweep_and_prune(std::span<const Aabb> bounds, const Collector& collect) {
-  if (bounded.empty()) return;
-  const int last_axis = axis;
-  axis = widest_axis(bounds);
-  const auto less = [](const Swept& x, const Swept& y) {
-    return x.from < y.from || (x.from == y.from && x.number < y.number);
-  };
-  const auto known = [&] {
-    return axis == last_axis && sweep.size() == bounded.size() &&
-           std::all_of(sweep.begin(), sweep.end(), [&](const Swept& s) {
-             return s.number < static_cast<Index>(bounds.size()) && bounded_box(bounds[s.number]);
-           });
-  };
-  if (known()) {
-    for (Swept& s : sweep) s.from = bounds[s.number].lower[axis], s.to = bounds[s.number].upper[axis];
-    std::size_t moves = 0;
-    for (std::size_t k = 1; k < sweep.size() && moves < 8 * sweep.size(); ++k) {
-      const Swept s = sweep[k];
-      std::size_t slot = k;
-      for (; slot > 0 && less(s, sweep[slot - 1]); --slot, ++moves) sweep[slot] = sweep[slot - 1];
-      sweep[slot] = s;
+void BroadPhase::Scratch::search(std::span<const Aabb> bounds, std::span<const Index> new_group) {
+  if (known && life < short_life) skin = std::min(2.0 * skin, thickest);
+  if (known && life > long_life) skin = std::max(0.7 * skin, thinnest);
+  // Even the thickest skin does not hold: everything flies.
+  if (known && life < short_life && skin == thickest) direct_left = direct_calls;
+  skins.resize(bounds.size());
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const double by = detail::bounded_box(bounds[i]) ? skin * detail::box_size(bounds[i]) : 0.0;
+    skins[i] = {bounds[i].lower.array() - by, bounds[i].upper.array() + by};
+  }
+  group.assign(new_group.begin(), new_group.end());
+  left.clear();
+  has_left.assign(bounds.size(), 0);
+  direct.find(skins, group, candidates);
+  known = true;
+  life = 0;
+}
+
+void BroadPhase::Scratch::filter(std::span<const Aabb> bounds, detail::BroadPairs& pairs) const {
+  pairs.resize(candidates.size());
+  std::size_t count = 0;
+  if (left.empty()) {
+    for (const auto& pair : candidates) {
+      pairs[count] = pair;
+      count += static_cast<std::size_t>(overlap(bounds[pair.first], bounds[pair.second]));
     }
-    if (moves >= 8 * sweep.size()) std::sort(sweep.begin(), sweep.end(), less);
   } else {
-    sweep.clear();
-    for (const Index i : bounded) sweep.push_back({bounds[i].lower[axis], bounds[i].upper[axis], i});
-    std::sort(sweep.begin(), sweep.end(), less);
-  }
-  for (std::size_t u = 0; u < sweep.size(); ++u) {
-    const Swept& s = sweep[u];
-    const Aabb& box = bounds[s.number];
-    for (std::size_t v = u + 1; v < sweep.size() && sweep[v].from <= s.to; ++v)
-      if (box.overlaps(bounds[sweep[v].number])) collect(s.number, sweep[v].number);
-  }
-}
-
-void BroadPhase::Scratch::use_grids(std::span<const Aabb> bounds, const Collector& collect) {
-  const auto size = [&](Index i) { return (bounds[i].upper - bounds[i].lower).maxCoeff(); };
-  double largest = std::numeric_limits<double>::min();
-  for (const Index i : bounded) largest = std::max(largest, size(i));
-  for (auto& list : members) list.clear();
-  for (const Index i : bounded) {
-    const int level = std::ilogb(std::max(size(i), 1e-300) / largest);  // 0: the largest, then negative
-    members[std::clamp(-level / 2, 0, levels - 1)].push_back(i);
-  }
-  for (int level = 0; level < levels; ++level) {
-    if (members[level].empty()) continue;
-    grids[level].build(bounds, members[level]);
-    grids[level].pairs(collect);
-    for (int coarse = 0; coarse < level; ++coarse) {
-      if (members[coarse].empty()) continue;
-      for (const Index i : members[level]) grids[coarse].meets(bounds[i], [&](Index j) { collect(i, j); });
+    for (const auto& pair : candidates) {
+      pairs[count] = pair;
+      const bool stays = (has_left[pair.first] | has_left[pair.second]) == 0;
+      count += static_cast<std::size_t>(stays && overlap(bounds[pair.first], bounds[pair.second]) != 0);
     }
   }
+  pairs.resize(count);
+}
+
+void BroadPhase::Scratch::add_strays(std::span<const Aabb> bounds, detail::BroadPairs& pairs) {
+  strays.clear();
+  const auto add = [&](Index i, Index j) {
+    if (!detail::same_group(group, i, j) && overlap(bounds[i], bounds[j]) != 0)
+      strays.emplace_back(std::min(i, j), std::max(i, j));
+  };
+  for (std::size_t k = 0; k < left.size(); ++k) {
+    const Index i = left[k];
+    direct.meets(bounds[i], skins, [&](Index j) {
+      if (has_left[j] == 0) add(i, j);
+    });
+    for (std::size_t other = k + 1; other < left.size(); ++other) add(i, left[other]);
+  }
+  std::sort(strays.begin(), strays.end());
+  merged.resize(pairs.size() + strays.size());
+  std::merge(pairs.begin(), pairs.end(), strays.begin(), strays.end(), merged.begin());
+  std::swap(pairs, merged);
 }
 
 BroadPhase::BroadPhase() : scratch_(std::make_unique<Scratch>()) {}
@@ -159,21 +130,18 @@ BroadPhase& BroadPhase::operator=(BroadPhase&&) noexcept = default;
 void BroadPhase::find(std::span<const Aabb> bounds, std::span<const Index> group,
                       std::vector<std::pair<Index, Index>>& pairs) {
   Scratch& s = *scratch_;
-  pairs.clear();
-  s.bounded.clear();
-  s.unbounded.clear();
-  const Collector collect{group, pairs};
-  for (Index i = 0; i < static_cast<Index>(bounds.size()); ++i)
-    (bounded_box(bounds[i]) ? s.bounded : s.unbounded).push_back(i);
-  for (std::size_t u = 0; u < s.unbounded.size(); ++u) {
-    for (std::size_t v = u + 1; v < s.unbounded.size(); ++v) collect(s.unbounded[u], s.unbounded[v]);
-    for (const Index i : s.bounded) collect(s.unbounded[u], i);
+  if (s.direct_left > 0) {
+    --s.direct_left;
+    s.known = false;
+    s.direct.find(bounds, group, pairs);
+    return;
   }
-  if (s.bounded.size() < few)
-    s.sweep_and_prune(bounds, collect);
+  if (s.still_good(bounds, group))
+    ++s.life;
   else
-    s.use_grids(bounds, collect);
-  sort_pairs(pairs, static_cast<Index>(bounds.size()), s.starts, s.buffer);
+    s.search(bounds, group);
+  s.filter(bounds, pairs);
+  if (!s.left.empty()) s.add_strays(bounds, pairs);
 }
 
 }  // namespace tribo

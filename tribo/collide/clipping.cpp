@@ -179,7 +179,9 @@ void emit_ring(Emitter& emitter, const Polygon& polygon, int count) {
   std::array<int, std::tuple_size_v<Polygon>> kept;
   int ring = 0;
   for (int k = 0; k < count; ++k) {
-    labels[k] = emitter.feature(polygon[k]);
+    // Corners beyond the margin only shape the ring; they need no lasting number.
+    const bool wanted = emitter.gap(polygon[k]) <= emitter.margin;
+    labels[k] = wanted ? emitter.feature(polygon[k]) : static_cast<std::uint32_t>(k);
     if (ring > 0 && labels[kept[ring - 1]] == labels[k]) {
       if (emitter.gap(polygon[k]) < emitter.gap(polygon[kept[ring - 1]])) kept[ring - 1] = k;
     } else {

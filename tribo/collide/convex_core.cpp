@@ -1,7 +1,6 @@
 #include "tribo/collide/convex_core.h"
 
 #include <algorithm>
-#include <numbers>
 
 #include "tribo/collide/facets.h"
 
@@ -112,16 +111,15 @@ Mat3 ConvexCore::support_hessian(const Vec3& n) const {
 
 namespace {
 
-void cylinder_facet(const ConvexCore& core, const Vec3& n, Index rim_points, Facet& facet) {
+void cylinder_facet(const ConvexCore& core, const Vec3& n, std::span<const Vec2> rim, Facet& facet) {
   const double radius = core.size.x(), half = core.size.y(), across = std::hypot(n.x(), n.y());
   if (std::abs(n.z()) > across) {
     const double side = sign(n.z());
     const std::uint32_t base = side > 0.0 ? 256u : 0u;
     facet.normal = Vec3(0.0, 0.0, side);
-    for (Index k = 0; k < rim_points; ++k) {
-      const Index position = side > 0.0 ? k : rim_points - 1 - k;
-      const double angle = 2.0 * std::numbers::pi * position / rim_points;
-      facet.add({radius * std::cos(angle), radius * std::sin(angle), side * half},
+    for (std::size_t k = 0; k < rim.size(); ++k) {
+      const std::size_t position = side > 0.0 ? k : rim.size() - 1 - k;
+      facet.add({radius * rim[position].x(), radius * rim[position].y(), side * half},
                 base + static_cast<std::uint32_t>(position));
     }
     return;
@@ -151,7 +149,7 @@ void hull_facet(const ConvexCore& core, const Vec3& n, Facet& facet) {
 
 }  // namespace
 
-void core_facet(const ConvexCore& core, const Vec3& n, Index rim_points, Facet& facet) {
+void core_facet(const ConvexCore& core, const Vec3& n, std::span<const Vec2> rim, Facet& facet) {
   facet.count = 0;
   switch (core.kind) {
     case CoreKind::segment:
@@ -166,7 +164,7 @@ void core_facet(const ConvexCore& core, const Vec3& n, Index rim_points, Facet& 
       box_facet(core.size, n, facet);
       break;
     case CoreKind::cylinder:
-      cylinder_facet(core, n, rim_points, facet);
+      cylinder_facet(core, n, rim, facet);
       break;
     case CoreKind::hull:
       hull_facet(core, n, facet);

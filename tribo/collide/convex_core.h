@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "tribo/collide/clipping.h"
 #include "tribo/collide/convex_hull.h"
@@ -22,6 +23,9 @@ struct ConvexCore {
   std::array<Vec3, 3> corners;  // of a triangle
   mutable Index hint = 0;       // last support vertex of the hull
 
+  // Without any edge or face.
+  bool round() const { return kind == CoreKind::point || kind == CoreKind::ellipsoid; }
+  // Curved somewhere.
   bool smooth() const { return kind == CoreKind::cylinder || kind == CoreKind::ellipsoid; }
   Vec3 center() const;
   // A point of the core farthest along the direction (any length but zero).
@@ -61,7 +65,8 @@ struct CorePair {
   double separation(const Vec3& normal) const { return -normal.dot(support(normal).w); }
 };
 
-// The face, line or corner of the core that looks into the direction (both in the core's frame).
-void core_facet(const ConvexCore& core, const Vec3& direction, Index rim_points, Facet& facet);
+// The face, line or corner of the core that looks into the direction (both in the core's frame). `rim`: points of the
+// unit circle that stand for the rim of a cylinder.
+void core_facet(const ConvexCore& core, const Vec3& direction, std::span<const Vec2> rim, Facet& facet);
 
 }  // namespace tribo::detail

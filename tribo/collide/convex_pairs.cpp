@@ -60,7 +60,7 @@ void improve(const CorePair& pair, const Vec3& normal, double slack, Candidate& 
 void newton(const CorePair& pair, const Vec3* edge, Candidate& best) {
   Vec3 n = best.normal;
   if (edge != nullptr) n = (n - edge->dot(n) * *edge).normalized();
-  for (int step = 0; step < 6; ++step) {
+  for (int step = 0; step < 10; ++step) {
     const SupportPoint at = pair.support(n);
     const double s = -n.dot(at.w);
     if (s < best.separation - noise * (pair.a.scale + pair.b.scale)) return;
@@ -125,17 +125,17 @@ void refine(const CorePair& pair, const Simplex& simplex, const Facet& facet_a, 
 
 }  // namespace
 
-void set_normal(const CorePair& pair, const Vec3& normal, Index rim_points, ConvexContact& contact) {
+void set_normal(const CorePair& pair, const Vec3& normal, std::span<const Vec2> rim, ConvexContact& contact) {
   const SupportPoint at = pair.support(normal);
   contact.normal = normal;
   contact.separation = -normal.dot(at.w);
   contact.on_a = at.a;
   contact.on_b = at.b;
-  core_facet(pair.a, normal, rim_points, contact.facet_a);
-  core_facet(pair.b, -(pair.rotation.transpose() * normal), rim_points, contact.facet_b);
+  core_facet(pair.a, normal, rim, contact.facet_a);
+  core_facet(pair.b, -(pair.rotation.transpose() * normal), rim, contact.facet_b);
 }
 
-bool find_contact(const CorePair& pair, double margin, Index rim_points, ConvexContact& contact) {
+bool find_contact(const CorePair& pair, double margin, std::span<const Vec2> rim, ConvexContact& contact) {
   const double reach = margin + pair.a.radius + pair.b.radius;
   Simplex simplex;
   Vec3 nearest;
@@ -154,11 +154,15 @@ bool find_contact(const CorePair& pair, double margin, Index rim_points, ConvexC
   }
   contact.on_a = simplex.on_a();
   contact.on_b = simplex.on_b();
-  core_facet(pair.a, best.normal, rim_points, contact.facet_a);
-  core_facet(pair.b, -(pair.rotation.transpose() * best.normal), rim_points, contact.facet_b);
+  core_facet(pair.a, best.normal, rim, contact.facet_a);
+  core_facet(pair.b, -(pair.rotation.transpose() * best.normal), rim, contact.facet_b);
   refine(pair, simplex, contact.facet_a, contact.facet_b, best);
   contact.normal = best.normal;
   contact.separation = best.separation;
+  if (pair.a.round() && pair.b.round()) {
+    const SupportPoint at = pair.support(best.normal);
+    contact.on_a = at.a, contact.on_b = at.b;
+  }
   return best.separation <= reach;
 }
 
@@ -187,7 +191,7 @@ void collide_convex(const PairQuery& query) {
   const ConvexCore core_a = core_of(query.a), core_b = core_of(query.b);
   const CorePair pair(core_a, query.pose_a, core_b, query.pose_b);
   ConvexContact contact;
-  if (!find_contact(pair, query.margin, query.settings.rim_points, contact)) return;
+  if (!find_contact(pair, query.margin, query.scratch.rim, contact)) return;
   add_manifold(query, pair, query.pose_a, true, contact);
 }
 

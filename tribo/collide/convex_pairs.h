@@ -15,10 +15,10 @@ struct ConvexContact {
 };
 
 // False: farther apart than the margin.
-bool find_contact(const CorePair& pair, double margin, Index rim_points, ConvexContact& contact);
+bool find_contact(const CorePair& pair, double margin, std::span<const Vec2> rim, ConvexContact& contact);
 
 // Gives the contact another normal.
-void set_normal(const CorePair& pair, const Vec3& normal, Index rim_points, ConvexContact& contact);
+void set_normal(const CorePair& pair, const Vec3& normal, std::span<const Vec2> rim, ConvexContact& contact);
 
 // Appends the points within the margin. `frame`: that of core a in the world. `nearest`: also the nearest points
 // where the facets have nothing in common that near.

@@ -12,7 +12,8 @@ namespace tribo::detail {
 namespace {
 
 constexpr int max_vertices = 68, max_faces = 2 * max_vertices, max_horizon = max_faces;
-constexpr double smooth_tolerance = 1e-7, flat_tolerance = 1e-12;  // of the scale
+// Of the scale. Where both surfaces are smooth Newton's method finishes the work.
+constexpr double round_tolerance = 1e-3, smooth_tolerance = 1e-7, flat_tolerance = 1e-12;
 
 struct EpaFace {
   std::array<int, 3> v;
@@ -188,8 +189,11 @@ Penetration penetration(const CorePair& pair, const Simplex& simplex) {
     result.witness.weights[0] = 1.0;
     return result;
   }
-  const bool smooth = pair.a.smooth() || pair.b.smooth();
-  const double tolerance = (smooth ? smooth_tolerance : flat_tolerance) * extent(pair);
+  const bool smooth = pair.a.smooth() || pair.b.smooth(), round = pair.a.round() && pair.b.round();
+  const double tolerance = (round    ? round_tolerance
+                            : smooth ? smooth_tolerance
+                                     : flat_tolerance) *
+                           extent(pair);
   while (polytope.expand(tolerance)) {
   }
   const EpaFace& face = polytope.nearest();

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int max_steps = 60;
 constexpr double relative_tolerance = 1e-11;  // of the squared distance
+constexpr double round_tolerance = 1e-4;      // where Newton's method finishes the work
 constexpr double touching_distance = 1e-9;    // of the scale: below, the direction of v is rounding
 
 using Weights = std::array<double, 4>;
@@ -115,6 +116,7 @@ GjkResult nearest_points(const CorePair& pair, double reach, Simplex& simplex, V
   simplex.weights[0] = 1.0;
   simplex.count = 1;
   nearest = simplex.points[0].w;
+  const double tolerance = pair.a.round() && pair.b.round() ? round_tolerance : relative_tolerance;
   const double touching = touching_distance * (pair.a.scale + pair.b.scale);
   double square = nearest.squaredNorm();
   for (int step = 0; step < max_steps; ++step) {
@@ -122,7 +124,7 @@ GjkResult nearest_points(const CorePair& pair, double reach, Simplex& simplex, V
     const SupportPoint next = pair.support(-nearest);
     const double along = nearest.dot(next.w);
     if (along > 0.0 && along * along > reach * reach * square) return GjkResult::far;
-    if (square - along <= relative_tolerance * square) return GjkResult::separated;
+    if (square - along <= tolerance * square) return GjkResult::separated;
     for (int k = 0; k < simplex.count; ++k)
       if (simplex.points[k].w == next.w) return GjkResult::separated;
     simplex.points[simplex.count++] = next;

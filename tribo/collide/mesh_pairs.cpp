@@ -62,7 +62,7 @@ bool direction_allowed(const Surface& surface, Index t, const std::array<Vec3, 3
 // does. `into`: the normal towards the triangle in the frame of the core.
 bool use_face_normal(const PairQuery& query, const CorePair& pair, const Vec3& into, ConvexContact& contact,
                      bool& nearest) {
-  set_normal(pair, into, query.settings.rim_points, contact);
+  set_normal(pair, into, query.scratch.rim, contact);
   nearest = contact.facet_a.count == 1;
   if (nearest) {
     const std::array<Vec3, 3>& corners = pair.b.corners;
@@ -93,7 +93,7 @@ void collide_triangle(const PairQuery& query, const ConvexCore& core, const Pose
   ConvexContact contact;
   const std::size_t begin = query.points.size();
   bool nearest = true;
-  if (!find_contact(pair, query.margin, query.settings.rim_points, contact)) {
+  if (!find_contact(pair, query.margin, query.scratch.rim, contact)) {
     if (!Surface::solid_below || !behind || !use_face_normal(query, pair, into, contact, nearest)) return;
   } else {
     const Vec3 direction = -(pair.rotation.transpose() * contact.normal);  // from the triangle, in its frame

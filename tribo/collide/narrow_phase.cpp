@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <numbers>
 
 #include "tribo/collide/clipping.h"
 #include "tribo/collide/pair_query.h"
@@ -76,6 +78,10 @@ NarrowPhase::NarrowPhase(const NarrowPhaseSettings& settings)
   require("max_points", settings.max_points, 1, 1 << 20);
   require("rim_points", settings.rim_points, 3, detail::Facet::capacity);
   require("max_field_points", settings.max_field_points, 1, 1 << 20);
+  for (Index k = 0; k < settings.rim_points; ++k) {
+    const double angle = 2.0 * std::numbers::pi * k / settings.rim_points;
+    scratch_->rim.emplace_back(std::cos(angle), std::sin(angle));
+  }
 }
 
 NarrowPhase::~NarrowPhase() = default;

@@ -8,6 +8,7 @@
 namespace tribo::detail {
 
 struct PairScratch {
+  std::vector<Vec2> rim;  // cosine and sine of the points that stand for a circular rim
   std::vector<double> distances;
   std::vector<Index> triangles, other_triangles;
   std::vector<ContactPoint> points;  // before clustering

@@ -1,7 +1,7 @@
 // A half space against everything: the points of the other shape that are lowest along the plane's normal, each
 // with its own height. The plane is shape a, so the normals are the plane's.
 #include <cmath>
-#include <numbers>
+#include <limits>
 
 #include "tribo/collide/convex_hull.h"
 #include "tribo/collide/distance_field.h"
@@ -94,17 +94,17 @@ void collide_plane_cylinder(const PairQuery& query) {
   if (lowest > query.margin) return;
 
   const double cap = up.z() > 0.0 ? -1.0 : 1.0;
-  const Index rim = query.settings.rim_points;
+  const std::vector<Vec2>& rim = query.scratch.rim;
   const std::uint32_t cap_bit = cap > 0.0 ? 1u << 16 : 0u;
   const Vec3 center = query.pose_b.position + cap * half * rotation.col(2);
+  const double center_height = height + cap * half * up.z();
   double rim_lowest = std::numeric_limits<double>::infinity();
-  for (Index k = 0; k < rim; ++k) {
-    const double angle = 2.0 * std::numbers::pi * k / rim;
-    const Vec3 p = center + radius * (std::cos(angle) * rotation.col(0) + std::sin(angle) * rotation.col(1));
-    const double gap = normal.dot(p - query.pose_a.position);
+  for (std::size_t k = 0; k < rim.size(); ++k) {
+    const double gap = center_height + radius * (rim[k].x() * up.x() + rim[k].y() * up.y());
     rim_lowest = std::min(rim_lowest, gap);
-    if (gap <= query.margin)
-      query.points.push_back({p - 0.5 * gap * normal, normal, gap, cap_bit | static_cast<std::uint32_t>(k)});
+    if (gap > query.margin) continue;
+    const Vec3 p = center + radius * (rim[k].x() * rotation.col(0) + rim[k].y() * rotation.col(1));
+    query.points.push_back({p - 0.5 * gap * normal, normal, gap, cap_bit | static_cast<std::uint32_t>(k)});
   }
   // On a level rim the lowest point is undetermined and adds nothing.
   if (sine < 1e-9) return;
