@@ -91,6 +91,25 @@ def find_pinocchio(work):
         return None
 
 
+def find_mujoco(work):
+    """The Python of a virtual environment with MuJoCo, made on first use; None when that is not possible."""
+    venv = work / "mujoco"
+    python = venv / "bin" / "python"
+    probe = [str(python), "-c", "import mujoco, numpy"]
+    if python.exists() and subprocess.run(probe, capture_output=True).returncode == 0:
+        return python
+    say(f"making a virtual environment in {venv} and installing mujoco and numpy from PyPI")
+    try:
+        subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, "mujoco", "numpy"], check=True)
+        subprocess.run(probe, check=True)
+        return python
+    except (OSError, subprocess.CalledProcessError) as error:
+        say(f"no MuJoCo ({error}); going on without it")
+        return None
+
+
 def compile_rigid(work, python):
     """The program for the operator that Python does not offer; None when it does not compile."""
     program, source = work / "pinocchio_rigid", BENCH / "pinocchio" / "pinocchio_rigid.cpp"

@@ -17,7 +17,7 @@ import subprocess
 import report
 import report_problems
 import rings
-from machine import BENCH, ROOT, compile_rigid, describe_machine, find_pinocchio, say
+from machine import BENCH, ROOT, compile_rigid, describe_machine, find_mujoco, find_pinocchio, say
 
 KINDS = ["", "-slide", "-r1e4", "-r1e4-slide"]
 TOWERS = [f"tower{height}{kind}" for height in (5, 10, 15, 20, 40) for kind in KINDS]
@@ -35,7 +35,7 @@ STUDIES = {
     "scale": (["1000", "3000", "10000"], []),
     "splitting": (["200"], []),
 }
-SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "page"]
+SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "page"]
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
 
 
@@ -166,10 +166,28 @@ def kernels(arguments):
     (arguments.out / "kernels.csv").write_text("\n".join(lines) + "\n")
 
 
+def truth(arguments):
+    """Models as tribo and as MuJoCo load them: poses, mass matrix, bias forces, Jacobians."""
+    folder = arguments.models
+    if not (folder and folder.is_dir()):
+        say("no folder of MJCF or URDF models (--models DIR): the comparison with MuJoCo is left out")
+        return
+    python = find_mujoco(arguments.work)
+    if not python:
+        return
+    say(f"truth: the models of {folder} beside MuJoCo")
+    out = arguments.out / "model_truth.csv"
+    command = [python, BENCH / "truth" / "compare.py", "--models", folder, "--dump", arguments.bin / "tribo_model_dump"]
+    run([*command, "--out", out, "--samples", "1" if arguments.quick else "3"], None)
+    say(f"wrote {out}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", type=pathlib.Path, default=os.environ.get("PROBLEMS"),
                         help="folder of FCLIB .hdf5 and Siconos .dat files; $PROBLEMS where not given")  # fmt: skip
+    parser.add_argument("--models", type=pathlib.Path, default=os.environ.get("MODELS"),
+                        help="folder of MJCF and URDF models, searched with its folders; $MODELS where not given")  # fmt: skip
     parser.add_argument("--suite", choices=SUITES, default="all",
                         help="studies: those of the second-order family; page: only write index.html again")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions, to see that it works")
@@ -210,6 +228,8 @@ def main():
         pile(arguments)
     if suite in ("all", "kernels"):
         kernels(arguments)
+    if suite in ("all", "truth"):
+        truth(arguments)
     say(f"the page is {report.write_page(arguments.out)}")
 
 

@@ -117,12 +117,35 @@ def compare_actuators(model, actuators):
     return difference([a["values"] for a in actuators], theirs)
 
 
+def without_visuals(file):
+    """The model without meshes that are only looked at: some files of them may be missing."""
+    spec = mujoco.MjSpec.from_file(str(file))
+    used = set()
+    for geom in list(spec.geoms):
+        if geom.type != mujoco.mjtGeom.mjGEOM_MESH:
+            continue
+        if geom.contype or geom.conaffinity:
+            used.add(geom.meshname)
+        else:
+            spec.delete(geom)
+    for mesh in list(spec.meshes):
+        if mesh.name not in used:
+            spec.delete(mesh)
+    return spec.compile()
+
+
 def load_mujoco(file):
     if file.suffix != ".urdf":
-        return mujoco.MjModel.from_xml_path(str(file))
+        try:
+            return mujoco.MjModel.from_xml_path(str(file)), ""
+        except ValueError as error:
+            try:
+                return without_visuals(file), " (MuJoCo without visual meshes)"
+            except ValueError:
+                raise error from None
     spec = mujoco.MjSpec.from_file(str(file))
     spec.compiler.fusestatic = False  # MuJoCo's default for URDF; the bodies would not be the same
-    return spec.compile()
+    return spec.compile(), ""
 
 
 def compare(file, arguments):
@@ -132,7 +155,7 @@ def compare(file, arguments):
     if done.returncode != 0:
         reasons.append(f"tribo: {done.stderr.strip() or f'exit code {done.returncode}'}")
     try:
-        model = load_mujoco(file)
+        model, remark = load_mujoco(file)
     except ValueError as error:
         reasons.append(f"MuJoCo: {' '.join(str(error).split())}")
     ours = json.loads(done.stdout) if done.returncode == 0 else {}
@@ -152,7 +175,7 @@ def compare(file, arguments):
     worst["actuators"] = compare_actuators(model, ours["actuators"])
     row |= {key: f"{value:.1e}" for key, value in worst.items()}
     agree = all(worst[key] <= arguments.tolerance for key in ("poses", "mass", "bias", "jacobians"))
-    status = "agrees" if agree else "DIFFERS"
+    status = ("agrees" if agree else "DIFFERS") + remark
     if ours["names"] != names:
         status += ", names of bodies differ"
     return row | {"status": status}, ours
@@ -175,6 +198,7 @@ def main():
     for file in files:
         row, ours = compare(file, arguments)
         row["model"] = str(file.relative_to(arguments.models))
+        row["status"] = row["status"].replace(f"{arguments.models}/", "")
         rows.append(row)
         figures = " ".join(f"{key} {row[key]}" for key in COLUMNS[5:12] if row[key])
         print(f"{row['model']}: {row['status']} {figures} ({row['warnings'] or 0} warnings)", flush=True)
