@@ -43,14 +43,18 @@ void BlockJacobian::add_piece(Index tree, Index first_dof, const Eigen::Ref<cons
 // Calls action(row, J_g v) for every group; contacts on free bodies (3x6 pieces) have fixed sizes.
 template <class Action>
 void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const {
-  using Piece6 = Eigen::Map<const Eigen::Matrix<double, 3, 6>>;
   using PieceX = Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>;
   for (Index g = 0; g < group_count(); ++g) {
     if (rows(g) == 3) {
       Vec3 sum = Vec3::Zero();
       for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
         if (cols_[p] == 6) {
-          sum.noalias() += Piece6(piece_data(p)) * v.segment<6>(dof_[p]);
+          const double* j = piece_data(p);
+          const double* x = v.data() + dof_[p];
+          for (int r = 0; r < 3; ++r) {  // two short chains of additions instead of one long one
+            sum[r] += (j[r] * x[0] + j[3 + r] * x[1] + j[6 + r] * x[2]) +
+                      (j[9 + r] * x[3] + j[12 + r] * x[4] + j[15 + r] * x[5]);
+          }
         } else {
           sum.noalias() += PieceX(piece_data(p), 3, cols_[p]) * v.segment(dof_[p], cols_[p]);
         }

@@ -43,8 +43,12 @@ bool PrimalLu::analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian)
   diagonal_.resize(mass.block_count());
   for (Index t = 0; t < mass.block_count(); ++t) diagonal_[t] = lu_.find(t, t);
   terms_.clear();
+  group_terms_.assign(1, 0);
+  between_bodies_.clear();
   for (Index g = 0; g < jacobian.group_count(); ++g) {
+    bool bodies = jacobian.rows(g) == 3 && jacobian.piece_end(g) - jacobian.piece_begin(g) <= 2;
     for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
+      bodies = bodies && jacobian.piece_cols(p) == 6;
       for (Index q = jacobian.piece_begin(g); q < jacobian.piece_end(g); ++q) {
         const BlockLu::Slot slot = lu_.find(jacobian.piece_tree(p), jacobian.piece_tree(q));
         // (J_p^T D J_q)^T = J_q^T D^T J_p.
@@ -52,8 +56,36 @@ bool PrimalLu::analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian)
             {g, slot.transposed ? q : p, slot.transposed ? p : q, slot.offset, slot.stride, slot.transposed});
       }
     }
+    group_terms_.push_back(terms_.size());
+    between_bodies_.push_back(bodies ? 1 : 0);
   }
   return true;
+}
+
+// The contact of free bodies. Pieces of three rows do not fill a register; transposed ones do, and D J is formed
+// once for all terms it is part of.
+void PrimalLu::add_body_terms(const BlockJacobian& jacobian, std::size_t first, const Mat3& d) {
+  using Half = Eigen::Matrix<double, 6, 3>;
+  const Index group = terms_[first].group;
+  const Index begin = jacobian.piece_begin(group), count = jacobian.piece_end(group) - begin;
+  Half j[2], plain[2], transposed[2];  // J^T, (D J)^T, (D^T J)^T
+  for (Index p = 0; p < count; ++p) {
+    j[p] = Jacobian6(jacobian.piece_data(begin + p)).transpose();
+    for (int r = 0; r < 3; ++r) {
+      plain[p].col(r) = j[p].col(0) * d(r, 0) + j[p].col(1) * d(r, 1) + j[p].col(2) * d(r, 2);
+      transposed[p].col(r) = j[p].col(0) * d(0, r) + j[p].col(1) * d(1, r) + j[p].col(2) * d(2, r);
+    }
+  }
+  for (std::size_t k = first; k < group_terms_[group + 1]; ++k) {
+    const Term& term = terms_[k];
+    const Half& a = j[term.a - begin];
+    const Half& b = term.transposed_d ? transposed[term.b - begin] : plain[term.b - begin];
+    double* target = lu_.data() + term.offset;
+    for (int c = 0; c < 6; ++c, target += term.stride) {
+      Eigen::Map<Eigen::Matrix<double, 6, 1>>(target) +=
+          a.col(0) * b(c, 0) + a.col(1) * b(c, 1) + a.col(2) * b(c, 2);
+    }
+  }
 }
 
 void PrimalLu::add_term(const BlockJacobian& jacobian, const Term& term, const Mat3& d) {
@@ -61,15 +93,6 @@ void PrimalLu::add_term(const BlockJacobian& jacobian, const Term& term, const M
   const Index rows = jacobian.rows(term.group);
   const Index a_cols = jacobian.piece_cols(term.a);
   const Index b_cols = jacobian.piece_cols(term.b);
-  if (rows == 3 && a_cols == 6 && b_cols == 6) {
-    const Jacobian6 a(jacobian.piece_data(term.a));
-    const Jacobian6 b(jacobian.piece_data(term.b));
-    const Eigen::Matrix<double, 3, 6> product =
-        term.transposed_d ? (d.transpose().lazyProduct(b)).eval() : d.lazyProduct(b).eval();
-    Eigen::Map<Eigen::Matrix<double, 6, 6>, 0, Stride>(target, Stride(term.stride)).noalias() +=
-        a.transpose().lazyProduct(product);
-    return;
-  }
   // Rank-one updates: no temporary, so that nothing is allocated for any block size.
   const BlockJacobian::Piece a = jacobian.piece(term.group, term.a);
   const BlockJacobian::Piece b = jacobian.piece(term.group, term.b);
@@ -95,14 +118,14 @@ bool PrimalLu::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobia
     const BlockLu::Slot& slot = diagonal_[t];
     Eigen::Map<Matrix, 0, Stride>(lu_.data() + slot.offset, n, n, Stride(slot.stride)) = mass.block(t);
   }
-  Index group = -1;
-  bool idle = false;
-  for (const Term& term : terms_) {
-    if (term.group != group) {
-      group = term.group;
-      idle = jacobian.rows(group) == 3 ? d[group].isZero(0.0) : d[group](0, 0) == 0.0;
+  for (Index g = 0; g < jacobian.group_count(); ++g) {
+    if (jacobian.rows(g) == 3 ? d[g].isZero(0.0) : d[g](0, 0) == 0.0) continue;
+    const std::size_t first = group_terms_[g], end = group_terms_[g + 1];
+    if (between_bodies_[g] != 0 && end > first) {
+      add_body_terms(jacobian, first, d[g]);
+    } else {
+      for (std::size_t k = first; k < end; ++k) add_term(jacobian, terms_[k], d[g]);
     }
-    if (!idle) add_term(jacobian, term, d[group]);
   }
   return lu_.factorize();
 }

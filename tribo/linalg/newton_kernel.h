@@ -43,12 +43,15 @@ class PrimalLu {
   };
 
   void add_term(const BlockJacobian& jacobian, const Term& term, const Mat3& d);
+  void add_body_terms(const BlockJacobian& jacobian, std::size_t first, const Mat3& d);
   void multiply(const Vector& x, Vector& y);
 
   BlockLu lu_;
   TreePattern pattern_;  // prepared for
   std::vector<Term> terms_;
-  std::vector<BlockLu::Slot> diagonal_;  // [trees]
+  std::vector<std::size_t> group_terms_;  // [groups + 1] where a constraint's terms begin
+  std::vector<char> between_bodies_;      // [groups] contact of one or two free bodies
+  std::vector<BlockLu::Slot> diagonal_;   // [trees]
   const BlockDiagonal* mass_ = nullptr;
   const BlockJacobian* jacobian_ = nullptr;
   std::span<const Mat3> d_;

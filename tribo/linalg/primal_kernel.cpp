@@ -44,10 +44,14 @@ bool PrimalKernel::assemble_and_factorize(const BlockDiagonal& mass, const Block
     const Index high = jacobian.piece_cols(term.high);
     const Index low = jacobian.piece_cols(term.low);
     if (rows == 3 && high == 6 && low == 6) {
-      const Jacobian6 a(jacobian.piece_data(term.high));
+      // Columns of three do not fill a register, those of the transposed piece do.
+      const Eigen::Matrix<double, 6, 3> a = Jacobian6(jacobian.piece_data(term.high)).transpose();
       const Eigen::Matrix<double, 3, 6> b = weighted(term.group, Jacobian6(jacobian.piece_data(term.low)));
-      Eigen::Map<Eigen::Matrix<double, 6, 6>, 0, Stride>(values + term.offset, Stride(term.stride))
-          .noalias() += a.transpose().lazyProduct(b);
+      double* target = values + term.offset;
+      for (int c = 0; c < 6; ++c, target += term.stride) {
+        Eigen::Map<Eigen::Matrix<double, 6, 1>>(target) +=
+            a.col(0) * b(0, c) + a.col(1) * b(1, c) + a.col(2) * b(2, c);
+      }
       continue;
     }
     // Rank-one updates: no temporary, so that nothing is allocated for any block size.

@@ -62,7 +62,7 @@ class AlNewton final : public Solver {
   Index first_stage_ = 0;
   Index newton_steps_ = 50;
   Index backtracks_ = 20;
-  double accuracy_ = 0.1;
+  double accuracy_ = 0.05;
   Index patience_ = 40;
   Prediction prediction_ = Prediction::first;
   AlNewtonPlan plan_;

@@ -5,7 +5,7 @@
 // superlinear; what makes it robust is that beta answers to Newton (pseudo-transient continuation):
 //   Newton arrives in few steps     beta rises, the proximal term fades, the outer loop turns quadratic
 //   Newton fails                    lambda_k stays, beta falls until the surrogate is easy
-// Newton stops at a tenth of the natural map of lambda_k: solving a surrogate better than that is wasted.
+// Newton stops at a twentieth of the natural map of lambda_k: solving a surrogate better than that is wasted.
 // Penalties are dimensionless (beta_i = beta / scale_i), systems in degrees of freedom or rows, whichever
 // suits (newton_system.h). On stagnation the loop starts again from a few sweeps of ADMM; the best iterate
 // seen is what is returned. One factorisation per Newton step is the cost.

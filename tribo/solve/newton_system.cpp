@@ -39,8 +39,8 @@ class DofsSystem final : public NewtonSystem {
     problem_->jacobian().add_transpose_product(impulse, weighted_);
     residual_ -= weighted_;
     weighted_ = residual_;
-    problem_->mass_factor().solve_in_place(weighted_);
-    return std::sqrt(std::max(0.0, residual_.dot(weighted_)));
+    problem_->mass_factor().solve_lower_in_place(weighted_);  // |L^-1 r|^2 = r . A^-1 r
+    return weighted_.norm();
   }
 
   bool direction(std::span<const Mat3> derivative) override {
