@@ -90,20 +90,22 @@ void collide_box_box(const PairQuery& query) {
   BestAxis best;
   if (!best_axis(pair, query.margin, best)) return;
 
-  const Vec3 normal = query.pose_a.rotation * best.normal;
   Facet facet_a, facet_b;
-  box_facet(pair.half_a, best.normal, facet_a);
-  box_facet(pair.half_b, -(pair.r.transpose() * best.normal), facet_b);
-  place(query.pose_a, facet_a);
-  place(query.pose_b, facet_b);
+  box_facet(pair.half_a, Pose{}, best.normal, facet_a);
+  box_facet(pair.half_b, {pair.d, pair.r}, -(pair.r.transpose() * best.normal), facet_b);
   const std::size_t begin = query.points.size();
-  const double lowest = clip_facets(facet_a, facet_b, normal, query.margin, query.points);
+  const double lowest = clip_facets(facet_a, facet_b, best.normal, query.margin, query.points);
   // Nothing common at the height of the axis: corner against corner or edge, apart, where the distance is larger
   // than any of the axes tells.
   if (lowest >
       best.separation + 3.0 * tie_fraction * std::min(pair.half_a.minCoeff(), pair.half_b.minCoeff())) {
     query.points.resize(begin);
-    collide_convex(query);
+    return collide_convex(query);
+  }
+  const Vec3 normal = query.pose_a.rotation * best.normal;
+  for (std::size_t k = begin; k < query.points.size(); ++k) {
+    query.points[k].position = query.pose_a * query.points[k].position;
+    query.points[k].normal = normal;
   }
 }
 

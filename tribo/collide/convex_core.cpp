@@ -161,7 +161,7 @@ void core_facet(const ConvexCore& core, const Vec3& n, std::span<const Vec2> rim
       }
       break;
     case CoreKind::box:
-      box_facet(core.size, n, facet);
+      box_facet(core.size, Pose{}, n, facet);
       break;
     case CoreKind::cylinder:
       cylinder_facet(core, n, rim, facet);

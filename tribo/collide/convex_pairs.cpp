@@ -93,8 +93,11 @@ void newton(const CorePair& pair, const Vec3* edge, Candidate& best) {
 // The exact normal near the one found.
 void refine(const CorePair& pair, const Simplex& simplex, const Facet& facet_a, const Facet& facet_b,
             Candidate& best) {
-  const double scale = pair.a.scale + pair.b.scale, before = best.separation;
   const bool polytopes = !pair.a.smooth() && !pair.b.smooth();
+  // What the search reports bounds the distance of curved shapes from outside; the separation along its normal from
+  // inside.
+  if (!polytopes) best.separation = pair.separation(best.normal);
+  const double scale = pair.a.scale + pair.b.scale, before = best.separation;
   const double slack = tie_fraction * std::min(pair.a.scale, pair.b.scale);
   for (const bool of_a : {true, false}) {
     const Facet& facet = of_a ? facet_a : facet_b;
@@ -116,8 +119,6 @@ void refine(const CorePair& pair, const Simplex& simplex, const Facet& facet_a, 
       return improve(pair, (cross.dot(best.normal) < 0.0 ? -1.0 : 1.0) / sine * cross, noise * scale, best);
   }
   if (polytopes) return;
-  // What the search reports bounds the distance from outside; the separation along its normal from inside.
-  best.separation = pair.separation(best.normal);
   Candidate polished = best;
   newton(pair, has_a ? &edge_a : has_b ? &edge_b : nullptr, polished);
   if (polished.separation >= best.separation) best = polished;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int max_vertices = 68, max_faces = 2 * max_vertices, max_horizon = max_faces;
 // Of the scale. Where both surfaces are smooth Newton's method finishes the work.
-constexpr double round_tolerance = 1e-3, smooth_tolerance = 1e-7, flat_tolerance = 1e-12;
+constexpr double round_tolerance = 1e-3, smooth_tolerance = 1e-6, flat_tolerance = 1e-12;
 
 struct EpaFace {
   std::array<int, 3> v;

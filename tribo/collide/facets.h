@@ -5,9 +5,9 @@
 
 namespace tribo::detail {
 
-// The face most along `direction`; it contains the corner farthest along it. In the frame of the box; corner numbers
-// have bit k set where coordinate k is positive.
-void box_facet(const Vec3& half, const Vec3& direction, Facet& facet);
+// The face most along `direction` (in the frame of the box); it contains the corner farthest along it. The facet is in
+// the frame in which `pose` places the box; corner numbers have bit k set where coordinate k is positive.
+void box_facet(const Vec3& half, const Pose& pose, const Vec3& direction, Facet& facet);
 
 // Turns a facet from a shape's frame into the world.
 inline void place(const Pose& pose, Facet& facet) {
