@@ -40,7 +40,7 @@ void read_pair(WorldAssembly& assembly, const ModelPart& part, const SourceEleme
     if (attributes.integer("condim", 3) > 3) {
       assembly.log().warn(element, "torsional and rolling friction are not supported; condim 3 is used");
     }
-    pair.margin = std::max(0.0, attributes.number("margin", std::max(a.margin, b.margin)));
+    pair.margin = std::max(0.0, attributes.number("margin", a.margin + b.margin));
     assembly.world().pairs.push_back(pair);
   }
 }
@@ -85,8 +85,8 @@ std::vector<TendonDescription> read_fixed_tendon(WorldAssembly& assembly, const 
     tendon.limited = range.limited;
     tendon.lower = range.lower, tendon.upper = range.upper;
     tendon.limit_margin = std::max(0.0, attributes.number("margin", 0.0));
-    tendon.stiffness = attributes.number("stiffness", 0.0);
-    tendon.damping = attributes.number("damping", 0.0);
+    tendon.stiffness = linear_coefficient(attributes, "stiffness", assembly.log());
+    tendon.damping = linear_coefficient(attributes, "damping", assembly.log());
     tendon.dry_friction = attributes.number("frictionloss", 0.0);
     // Not given: at rest where the joints are at their references.
     std::array<double, 2> rest{-1.0, -1.0};

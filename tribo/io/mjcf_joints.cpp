@@ -29,6 +29,15 @@ Range read_range(const Attributes& attributes, std::string_view range, std::stri
   return result;
 }
 
+double linear_coefficient(const Attributes& attributes, std::string_view name, LoadLog& log) {
+  std::array<double, 3> polynomial{};
+  attributes.fill(name, polynomial, 1);
+  if (polynomial[1] != 0.0 || polynomial[2] != 0.0) {
+    log.warn(attributes.element(), fmt::format("only the linear term of '{}' is supported", name));
+  }
+  return polynomial[0];
+}
+
 JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::string& childclass,
                      const Pose& frame, LoadLog& log) {
   const Attributes attributes = file.attributes(element, "joint", childclass);
@@ -66,8 +75,8 @@ JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::st
     joint.reference = degrees ? compiler.angle(reference) : reference;
     joint.spring_reference = degrees ? compiler.angle(spring) : spring;
   }
-  joint.stiffness = attributes.number("stiffness", 0.0);
-  joint.damping = attributes.number("damping", 0.0);
+  joint.stiffness = linear_coefficient(attributes, "stiffness", log);
+  joint.damping = linear_coefficient(attributes, "damping", log);
   joint.armature = attributes.number("armature", 0.0);
   joint.dry_friction = attributes.number("frictionloss", 0.0);
   if (joint.kind == JointKind::free && joint.stiffness != 0.0) {

@@ -13,6 +13,9 @@ struct Range {
 Range read_range(const Attributes& attributes, std::string_view range, std::string_view limited,
                  const CompilerSettings& compiler);
 
+// The first number of a stiffness or damping; the higher terms that MuJoCo allows are warned of.
+double linear_coefficient(const Attributes& attributes, std::string_view name, LoadLog& log);
+
 JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::string& childclass,
                      const Pose& frame, LoadLog& log);
 JointSpec read_free_joint(MjcfFile& file, const SourceElement& element, LoadLog& log);
