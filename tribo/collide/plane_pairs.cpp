@@ -81,9 +81,12 @@ void collide_plane_box(const PairQuery& query) {
   }
 }
 
-// The rim of the lower cap as a polygon of fixed phase, and the line of the mantle that looks down: its lower end
-// is the lowest point of the rim, both ends together carry a cylinder lying on its side.
+// A cylinder that stands touches with the rim of its lower cap, a polygon of fixed phase, and the lowest point of that
+// rim; one that leans or lies, with the line of its mantle that looks down, whose ends are the lowest points of the two
+// rims. A polygon would not roll.
 void collide_plane_cylinder(const PairQuery& query) {
+  constexpr double kStanding =
+      0.9;  // cosine of the tilt; the polygon's other corners are far above the plane there
   const Vec3 normal = query.pose_a.rotation.col(2);
   const Mat3& rotation = query.pose_b.rotation;
   const double radius = query.b.radius(), half = query.b.half_length();
@@ -93,24 +96,30 @@ void collide_plane_cylinder(const PairQuery& query) {
   const double lowest = height - radius * sine - half * std::abs(up.z());
   if (lowest > query.margin) return;
 
+  const bool standing = std::abs(up.z()) > kStanding;
   const double cap = up.z() > 0.0 ? -1.0 : 1.0;
-  const std::vector<Vec2>& rim = query.scratch.rim;
-  const std::uint32_t cap_bit = cap > 0.0 ? 1u << 16 : 0u;
-  const Vec3 center = query.pose_b.position + cap * half * rotation.col(2);
-  const double center_height = height + cap * half * up.z();
   double rim_lowest = std::numeric_limits<double>::infinity();
-  for (std::size_t k = 0; k < rim.size(); ++k) {
-    const double gap = center_height + radius * (rim[k].x() * up.x() + rim[k].y() * up.y());
-    rim_lowest = std::min(rim_lowest, gap);
-    if (gap > query.margin) continue;
-    const Vec3 p = center + radius * (rim[k].x() * rotation.col(0) + rim[k].y() * rotation.col(1));
-    query.points.push_back({p - 0.5 * gap * normal, normal, gap, cap_bit | static_cast<std::uint32_t>(k)});
+  if (standing) {
+    const std::vector<Vec2>& rim = query.scratch.rim;
+    const std::uint32_t cap_bit = cap > 0.0 ? 1u << 16 : 0u;
+    const Vec3 center = query.pose_b.position + cap * half * rotation.col(2);
+    const double center_height = height + cap * half * up.z();
+    for (std::size_t k = 0; k < rim.size(); ++k) {
+      const double gap = center_height + radius * (rim[k].x() * up.x() + rim[k].y() * up.y());
+      rim_lowest = std::min(rim_lowest, gap);
+      if (gap > query.margin) continue;
+      const Vec3 p = center + radius * (rim[k].x() * rotation.col(0) + rim[k].y() * rotation.col(1));
+      query.points.push_back({p - 0.5 * gap * normal, normal, gap, cap_bit | static_cast<std::uint32_t>(k)});
+    }
   }
   // On a level rim the lowest point is undetermined and adds nothing.
   if (sine < 1e-9) return;
   const Vec3 outward = -(up.x() * rotation.col(0) + up.y() * rotation.col(1)) * (radius / sine);
-  if (rim_lowest - lowest > 1e-6 * radius) add_point(query, normal, center + outward, cap_bit | (1u << 17));
-  add_point(query, normal, center + outward - 2.0 * cap * half * rotation.col(2), cap_bit | (1u << 18));
+  for (const double end : {1.0, -1.0}) {
+    if (standing && (end != cap || rim_lowest - lowest <= 1e-6 * radius)) continue;
+    add_point(query, normal, query.pose_b.position + outward + end * half * rotation.col(2),
+              end > 0.0 ? 1u << 17 : 1u << 18);
+  }
 }
 
 void collide_plane_ellipsoid(const PairQuery& query) {

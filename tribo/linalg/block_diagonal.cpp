@@ -82,11 +82,22 @@ void BlockDiagonal::clear() {
   start_.resize(1);
   data_start_.resize(1);
   data_.clear();
+  identity_ = true;
+}
+
+Index BlockDiagonal::add_identity(Index size) {
+  start_.push_back(start_.back() + size);
+  const std::size_t begin = data_.size();
+  data_.resize(begin + static_cast<std::size_t>(size) * size, 0.0);
+  for (Index k = 0; k < size; ++k) data_[begin + static_cast<std::size_t>(k) * (size + 1)] = 1.0;
+  data_start_.push_back(data_.size());
+  return block_count() - 1;
 }
 
 Index BlockDiagonal::add_block(const Eigen::Ref<const Matrix>& block) {
   assert(block.rows() == block.cols());
   const Index n = static_cast<Index>(block.rows());
+  identity_ = false;
   start_.push_back(start_.back() + n);
   const std::size_t begin = data_.size();
   data_.resize(begin + static_cast<std::size_t>(n) * n);
@@ -96,6 +107,10 @@ Index BlockDiagonal::add_block(const Eigen::Ref<const Matrix>& block) {
 }
 
 void BlockDiagonal::multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vector> y) const {
+  if (identity_) {
+    y = x;
+    return;
+  }
   for (Index b = 0; b < block_count(); ++b) {
     const Index n = block_size(b);
     const Index s = start_[b];
@@ -109,6 +124,7 @@ void BlockDiagonal::multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vecto
 
 Index BlockDiagonalCholesky::factorize(const BlockDiagonal& matrix) {
   lower_ = matrix;
+  if (lower_.is_identity()) return kSuccess;
   for (Index b = 0; b < lower_.block_count(); ++b) {
     const Index n = lower_.block_size(b);
     double* data = lower_.data_.data() + lower_.data_start_[b];
@@ -126,6 +142,7 @@ Index BlockDiagonalCholesky::factorize(const BlockDiagonal& matrix) {
 }
 
 void BlockDiagonalCholesky::solve_in_place(Eigen::Ref<Vector> x) const {
+  if (lower_.is_identity()) return;
   for (Index b = 0; b < block_count(); ++b) {
     solve_lower_and_transposed(lower_.data_.data() + lower_.data_start_[b], lower_.block_size(b),
                                x.data() + lower_.block_start(b));
@@ -133,6 +150,7 @@ void BlockDiagonalCholesky::solve_in_place(Eigen::Ref<Vector> x) const {
 }
 
 void BlockDiagonalCholesky::solve_lower_in_place(Eigen::Ref<Vector> x) const {
+  if (lower_.is_identity()) return;
   for (Index b = 0; b < block_count(); ++b) {
     solve_lower(lower_.data_.data() + lower_.data_start_[b], lower_.block_size(b),
                 x.data() + lower_.block_start(b));
@@ -140,6 +158,7 @@ void BlockDiagonalCholesky::solve_lower_in_place(Eigen::Ref<Vector> x) const {
 }
 
 void BlockDiagonalCholesky::solve_lower_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {
+  if (lower_.is_identity()) return;
   const double* data = lower_.data_.data() + lower_.data_start_[b];
   const Index n = lower_.block_size(b);
   if (columns.cols() == 3 && n <= kSmall) {
@@ -150,6 +169,7 @@ void BlockDiagonalCholesky::solve_lower_block_in_place(Index b, Eigen::Ref<Matri
 }
 
 void BlockDiagonalCholesky::solve_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {
+  if (lower_.is_identity()) return;
   const double* data = lower_.data_.data() + lower_.data_start_[b];
   for (Index c = 0; c < columns.cols(); ++c) {
     solve_lower_and_transposed(data, lower_.block_size(b), columns.col(c).data());

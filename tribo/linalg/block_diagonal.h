@@ -22,6 +22,10 @@ class BlockDiagonal {
 
   // Appends a square block; returns its index. Only the shape is checked here (see ContactProblemBuilder).
   Index add_block(const Eigen::Ref<const Matrix>& block);
+  // Appends a unit block.
+  Index add_identity(Index size);
+  // Made of unit blocks only: then multiplying and solving cost nothing.
+  bool is_identity() const { return identity_; }
 
   Index block_count() const { return static_cast<Index>(start_.size()) - 1; }
   Index size() const { return start_.back(); }
@@ -39,6 +43,7 @@ class BlockDiagonal {
   std::vector<Index> start_{0};             // [blocks + 1] first degree of freedom of each block
   std::vector<std::size_t> data_start_{0};  // [blocks + 1] first entry of each block in data_
   std::vector<double> data_;
+  bool identity_ = true;
 };
 
 // A = L L^T block by block.

@@ -29,6 +29,9 @@ class BlockJacobian {
   // per group.
   void add_piece(Index tree, Index first_dof, const Eigen::Ref<const Matrix>& block);
 
+  // The entries of the piece added last, column-major.
+  double* last_piece() { return data_.data() + data_start_.back(); }
+
   Index group_count() const { return static_cast<Index>(row_start_.size()) - 1; }
   Index row_count() const { return row_start_.back(); }
   Index row_start(Index g) const { return row_start_[g]; }

@@ -101,18 +101,44 @@ bool TreeMatrix::factorize() {
 }
 
 void TreeMatrix::solve_in_place(double* x) const {
+  solve_transposed_in_place(x);
+  solve_lower_in_place(x);
+}
+
+void TreeMatrix::solve_transposed_in_place(double* x) const {
   for (Index d = size() - 1; d >= 0; --d) {
+    if (x[d] == 0.0) continue;
     const Index* columns = path(d);
     const double* l = row(d);
     const double xd = x[d] /= l[depth_[d]];
     for (Index p = 0; p < depth_[d]; ++p) x[columns[p]] -= l[p] * xd;
   }
+}
+
+void TreeMatrix::solve_lower_in_place(double* x) const {
   for (Index d = 0; d < size(); ++d) {
     const Index* columns = path(d);
     const double* l = row(d);
     double sum = x[d];
     for (Index p = 0; p < depth_[d]; ++p) sum -= l[p] * x[columns[p]];
     x[d] = sum / l[depth_[d]];
+  }
+}
+
+void TreeMatrix::transform_three_rows(double* block) const {
+  for (Index d = size() - 1; d >= 0; --d) {
+    double* x = block + 3 * d;
+    if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;
+    const Index* columns = path(d);
+    const double* l = row(d);
+    const double inverse = 1.0 / l[depth_[d]];
+    const double x0 = x[0] *= inverse, x1 = x[1] *= inverse, x2 = x[2] *= inverse;
+    for (Index p = 0; p < depth_[d]; ++p) {
+      double* target = block + 3 * columns[p];
+      target[0] -= l[p] * x0;
+      target[1] -= l[p] * x1;
+      target[2] -= l[p] * x2;
+    }
   }
 }
 

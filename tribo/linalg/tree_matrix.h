@@ -58,6 +58,13 @@ class TreeMatrix {
   bool factorize();
   // x <- H^-1 x, after factorize().
   void solve_in_place(double* x) const;
+  // Its halves: x <- L^-T x, x <- L^-1 x.
+  void solve_transposed_in_place(double* x) const;
+  void solve_lower_in_place(double* x) const;
+  // block <- block L^-1 for 1 or 3 rows, column-major: Jacobians in the coordinates L v, in which H is the
+  // identity. A row that lives on one path stays on it. Cost: squares of the paths touched.
+  void transform_row(double* row) const { solve_transposed_in_place(row); }
+  void transform_three_rows(double* block) const;
 
  private:
   const Index* path(Index d) const { return path_.data() + start_[d]; }

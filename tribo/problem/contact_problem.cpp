@@ -11,13 +11,19 @@ namespace tribo {
 namespace {
 
 // W_ii = sum over pieces of (L^-1 J^T)^T (L^-1 J^T), A = L L^T.
-Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, Index i,
-                             Matrix& scratch) {
+// `unit`: A = 1.
+Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, bool unit,
+                             Index i, Matrix& scratch) {
   Mat3 w = Mat3::Zero();
   const Index r = jacobian.rows(i);
   for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
     const Index n = jacobian.piece_cols(p);
-    if (r == 3 && n == 6) {
+    if (unit && r == 3) {
+      const Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>> block(jacobian.piece_data(p), 3, n);
+      w.noalias() += block.lazyProduct(block.transpose());
+    } else if (unit) {
+      w(0, 0) += Eigen::Map<const Vector>(jacobian.piece_data(p), n).squaredNorm();
+    } else if (r == 3 && n == 6) {
       Eigen::Matrix<double, 6, 3> x =
           Eigen::Map<const Eigen::Matrix<double, 3, 6>>(jacobian.piece_data(p)).transpose();
       const Eigen::Map<const Eigen::Matrix<double, 6, 6>> l(factor.lower(jacobian.piece_tree(p)).data());
@@ -123,7 +129,7 @@ void ContactProblem::derive() {
       diagonal_[i].setZero();
       diagonal_[i].topLeftCorner(rows(i), rows(i)) = delassus_->block(i, delassus_->diagonal(i));
     } else {
-      diagonal_[i] = delassus_diagonal_block(jacobian_, mass_factor_, i, scratch);
+      diagonal_[i] = delassus_diagonal_block(jacobian_, mass_factor_, mass_.is_identity(), i, scratch);
     }
     const double mean = (diagonal_[i].trace() + compliance_.segment(row(i), rows(i)).sum()) / rows(i);
     // A constraint that moves nothing (fixed against fixed) has no scale of its own; 1 keeps every formula

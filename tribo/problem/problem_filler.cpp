@@ -36,6 +36,11 @@ Index ProblemFiller::add_tree(Index dofs, const double* mass, const double* mome
   return problem_->mass_.add_block(Eigen::Map<const Matrix>(mass, dofs, dofs));
 }
 
+Index ProblemFiller::add_unit_tree(Index dofs, const double* momentum) {
+  momentum_.insert(momentum_.end(), momentum, momentum + dofs);
+  return problem_->mass_.add_identity(dofs);
+}
+
 void ProblemFiller::add_constraint(const Constraint& constraint) {
   ContactProblem& p = *problem_;
   const Index rows = rows_of(constraint.kind);
@@ -55,11 +60,12 @@ void ProblemFiller::add_constraint(const Constraint& constraint) {
   }
 }
 
-void ProblemFiller::add_piece(Index tree, const double* block) {
+double* ProblemFiller::add_piece(Index tree, const double* block) {
   ContactProblem& p = *problem_;
   const Index rows = rows_of(p.kind_.back());
   p.jacobian_.add_piece(tree, p.mass_.block_start(tree),
                         Eigen::Map<const Matrix>(block, rows, p.mass_.block_size(tree)));
+  return p.jacobian_.last_piece();
 }
 
 void ProblemFiller::set_articulation(Index tree, Articulation articulation) {

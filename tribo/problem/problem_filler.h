@@ -32,16 +32,22 @@ class ProblemFiller {
   void begin(ContactProblem& problem);
   // Trees first, then constraints, each followed by its pieces.
   Index add_tree(Index dofs, const double* mass, const double* momentum);
+  // A tree in coordinates in which its mass is the identity; with only such trees nothing is factorised.
+  Index add_unit_tree(Index dofs, const double* momentum);
   void add_constraint(const Constraint& constraint);
-  void add_piece(Index tree, const double* block);
+  // Returns where the copy lies, for changes before the next call.
+  double* add_piece(Index tree, const double* block);
   // For the piece added last, and for trees: what splitting solvers want to know, see tree_structure.h.
   void set_articulation(Index tree, Articulation articulation);
   // Factorises and derives. False: the mass of a tree is not positive definite, the problem is unusable.
   bool finish();
 
+  // Memory for the caller's use between calls.
+  std::vector<double>& scratch() { return scratch_; }
+
  private:
   ContactProblem* problem_ = nullptr;
-  std::vector<double> momentum_, bias_, compliance_;
+  std::vector<double> momentum_, bias_, compliance_, scratch_;
 };
 
 }  // namespace tribo

@@ -51,15 +51,18 @@ Scheme scheme_from_name(std::string_view name) {
 double theta_vq(Scheme scheme) { return scheme == Scheme::midpoint ? 0.5 : 1.0; }
 
 FreeMotion::FreeMotion(const World& world, const JointConstraints& joints)
-    : world_(&world), joints_(&joints), mid_kinematics_(world.model), mid_dynamics_(world.model) {
+    : world_(&world),
+      joints_(&joints),
+      roots_(world.model),
+      mid_kinematics_(world.model),
+      mid_dynamics_(world.model) {
   const Model& model = world.model;
   diagonal_ = Vector::Zero(model.dof_count());
   plain_.assign(model.tree_count(), true);
   motion_.matrix.assign(model.tree_count(), nullptr);
   own_start_.assign(model.tree_count(), 0);
-  factor_.resize(model.tree_count());
+  motion_.roots = &roots_;
   std::size_t size = 0;
-  std::vector<Index> parent;
   for (Index t = 0; t < model.tree_count(); ++t) {
     const Index first = model.tree_dof(t), n = model.tree_dof_count(t);
     if (model.is_free_body(t)) {
@@ -76,13 +79,7 @@ FreeMotion::FreeMotion(const World& world, const JointConstraints& joints)
           needs_own || (actuator.joint >= 0 && model.body_tree(model.joint(actuator.joint).body) == t);
     }
     plain_[t] = !needs_own;
-    if (!needs_own) continue;
-    size += static_cast<std::size_t>(n) * n;
-    parent.clear();
-    for (Index d = first; d < first + n; ++d) {
-      parent.push_back(model.dof_parent(d) < 0 ? -1 : model.dof_parent(d) - first);
-    }
-    factor_[t].analyze(parent);
+    if (needs_own) size += static_cast<std::size_t>(n) * n;
   }
   own_.resize(size);
   for (Index j = 0; j < model.joint_count(); ++j) {
@@ -122,27 +119,17 @@ void FreeMotion::implicit_terms(const Dynamics& dynamics, double h, Scheme schem
 
 void FreeMotion::set_matrix(const Dynamics& dynamics) {
   const Model& model = world_->model;
-  mass_ = &dynamics;
   for (Index t = 0; t < model.tree_count(); ++t) {
     const Index first = model.tree_dof(t), n = model.tree_dof_count(t);
     if (plain_[t]) {
       motion_.matrix[t] = dynamics.mass(t).data();
-      continue;
+    } else {
+      Eigen::Map<Matrix> a(own_.data() + own_start_[t], n, n);
+      a = dynamics.mass(t);
+      a.diagonal() += diagonal_.segment(first, n);
+      motion_.matrix[t] = a.data();
     }
-    Eigen::Map<Matrix> a(own_.data() + own_start_[t], n, n);
-    a = dynamics.mass(t);
-    a.diagonal() += diagonal_.segment(first, n);
-    motion_.matrix[t] = a.data();
-    factor_[t].assign(a);
-    factor_[t].factorize();
-  }
-}
-
-void FreeMotion::solve_tree(Index tree, double* x) const {
-  if (plain_[tree]) {
-    mass_->solve_tree_in_place(tree, x);
-  } else {
-    factor_[tree].solve_in_place(x);
+    roots_.set(t, motion_.matrix[t], plain_[t]);
   }
 }
 
@@ -223,10 +210,6 @@ void FreeMotion::explicit_step(const State& state, const Kinematics& kinematics,
   dynamics.multiply_mass(state.v, motion_.momentum);
   motion_.momentum += h * (force_ - bias_);
   for (const Index tree : free_spinning_) correct_gyroscopic(state, tree, h);
-  bool factorized = true;
-  for (Index t = 0; t < model.tree_count() && factorized; ++t)
-    factorized = !plain_[t] || model.is_free_body(t);
-  if (!factorized) dynamics.factorize();
   set_matrix(dynamics);
   motion_.velocity = motion_.momentum;
   for (Index t = 0; t < model.tree_count(); ++t) solve_tree(t, motion_.velocity.data() + model.tree_dof(t));
@@ -268,7 +251,6 @@ void FreeMotion::implicit_step(const State& state, const Vector& control, const 
     mid_kinematics_.set_positions(mid_q_);
     mid_kinematics_.set_velocities(mid_v_);
     mid_dynamics_.set_positions(mid_kinematics_);
-    mid_dynamics_.factorize();
     mid_dynamics_.bias(mid_kinematics_, world_->gravity, bias_);
     smooth_forces(mid_q_, mid_v_, control, applied);
     residual_ = motion_.velocity - state.v;

@@ -17,6 +17,7 @@
 
 #include "tribo/multibody/dynamics.h"
 #include "tribo/sim/joint_constraints.h"
+#include "tribo/sim/tree_roots.h"
 
 namespace tribo {
 
@@ -30,6 +31,7 @@ struct TreeMotion {
   std::vector<const double*> matrix;  // [trees] A_t, dense, column-major
   Vector momentum;                    // b = A v*
   Vector velocity;                    // v*
+  const TreeRoots* roots = nullptr;   // of the matrices, where they are known
 };
 
 class FreeMotion {
@@ -43,7 +45,7 @@ class FreeMotion {
   const TreeMotion& motion() const { return motion_; }
 
   // x <- A_t^-1 x for the dofs of one tree.
-  void solve_tree(Index tree, double* x) const;
+  void solve_tree(Index tree, double* x) const { roots_.solve(tree, x); }
   // Energy in the springs of the joints, J.
   double spring_energy(const Vector& q) const;
 
@@ -66,8 +68,7 @@ class FreeMotion {
   TreeMotion motion_;
   std::vector<double> own_;             // storage of the A that differ from M
   std::vector<std::size_t> own_start_;  // [trees]
-  std::vector<TreeMatrix> factor_;      // [trees] of trees that are not free bodies
-  const Dynamics* mass_ = nullptr;      // whose factors serve the plain trees
+  TreeRoots roots_;
   Vector force_, bias_;
   std::vector<bool> spring_implicit_;  // [spring joints]
   // At the middle state, for the implicit schemes.

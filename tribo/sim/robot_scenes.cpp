@@ -65,7 +65,7 @@ Scene make_quadrupeds(const SceneValues& values, double dt) {
   for (Index r = 0; r < count; ++r) {
     const std::string prefix = "robot" + std::to_string(r) + "_";
     // Two by two in layers, so that the upper ones fall on the lower ones.
-    const Vec3 place(0.35 * (r % 2), 0.3 * (r / 2 % 2), 0.7 + 0.6 * (r / 4));
+    const Vec3 place(0.65 * (r % 2), 0.45 * (r / 2 % 2), 0.6 + 0.7 * (r / 4));
     const Index trunk = builder.add_free_body(prefix + "trunk", {place}, uniform_inertia(trunk_shape, 5.0));
     scene.world.add_geom(
         {.name = prefix + "trunk", .shape = trunk_shape, .body = trunk, .material = material});

@@ -8,8 +8,14 @@
 namespace tribo {
 
 namespace {
-// Up to here `auto` solves directly, and one solver per thread serves all such islands.
+// Up to here solvers keep nothing of a problem's structure, and one solver per thread serves all such islands.
 constexpr Index kTiny = 5;
+
+// Solvers whose penalties come from the masses of the bodies.
+bool wants_masses(std::string_view solver) {
+  return solver.starts_with("subadmm") || solver.starts_with("admm-full");
+}
+
 }  // namespace
 
 struct StepSolver::Slot {
@@ -20,7 +26,8 @@ struct StepSolver::Slot {
   Vector start;
 };
 
-StepSolver::StepSolver(const Model& model, const std::string& solver) : model_(&model), solver_(solver) {
+StepSolver::StepSolver(const Model& model, const std::string& solver)
+    : model_(&model), solver_(solver), normalized_(!wants_masses(solver)) {
   make_solver(solver);  // an unknown name is refused now, not in the first step with a contact
   const Index trees = model.tree_count();
   root_.resize(trees);
@@ -94,17 +101,29 @@ void StepSolver::deal(const ConstraintSet& set) {
 }
 
 bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
-                      std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem) {
+                      std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem,
+                      const TreeRoots* roots) {
+  std::vector<double>& scratch = filler.scratch();
   filler.begin(problem);
   for (const Index t : trees) {
-    filler.add_tree(model_->tree_dof_count(t), motion.matrix[t],
-                    motion.momentum.data() + model_->tree_dof(t));
+    const Index n = model_->tree_dof_count(t);
+    const double* momentum = motion.momentum.data() + model_->tree_dof(t);
+    if (roots) {
+      scratch.assign(momentum, momentum + n);
+      roots->transform_momentum(t, scratch.data());
+      filler.add_unit_tree(n, scratch.data());
+    } else {
+      filler.add_tree(n, motion.matrix[t], momentum);
+    }
   }
   for (const Index i : constraints) {
     const ConstraintSet::Entry& entry = set.entry(i);
+    const Index rows = rows_of(entry.data.kind);
     filler.add_constraint(entry.data);
     for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
-      filler.add_piece(local_tree_[set.piece(p).tree], set.values(set.piece(p)));
+      const Index tree = set.piece(p).tree;
+      double* block = filler.add_piece(local_tree_[tree], set.values(set.piece(p)));
+      if (roots) roots->transform(tree, rows, block);
     }
   }
   return filler.finish();
@@ -119,7 +138,8 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
                                      trees_.data() + tree_start_[island + 1]};
   SolveSummary& result = result_[island];
   result = {};
-  if (!fill(set, motion, constraints, trees, slot.filler, slot.problem)) {
+  if (!fill(set, motion, constraints, trees, slot.filler, slot.problem,
+            normalized_ ? motion.roots : nullptr)) {
     result.missed_islands = 1;
     result.error = std::numeric_limits<double>::infinity();
     result.worst_status = Status::stalled;
@@ -152,6 +172,7 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   for (const Index t : trees) {
     const Index n = model_->tree_dof_count(t);
     velocity.segment(model_->tree_dof(t), n) = slot.solution.generalized_velocity.segment(dof, n);
+    if (normalized_ && motion.roots) motion.roots->recover_velocity(t, velocity.data() + model_->tree_dof(t));
     dof += n;
   }
 }
@@ -213,7 +234,7 @@ bool StepSolver::whole_problem(const ConstraintSet& set, const TreeMotion& motio
     trees.push_back(t);
   }
   ProblemFiller filler;
-  return fill(set, motion, constraints, trees, filler, problem);
+  return fill(set, motion, constraints, trees, filler, problem, nullptr);
 }
 
 }  // namespace tribo

@@ -3,6 +3,9 @@
 //
 // Islands are numbered by their first constraint; an island's numbers do not depend on the thread that solves
 // it, so the result has the same bits for any number of threads. Trees without constraints keep v*.
+//
+// The problems are posed in coordinates in which A is the identity (sim/tree_roots.h) unless the solver splits by
+// bodies and wants the masses themselves.
 #pragma once
 
 #include <memory>
@@ -49,7 +52,8 @@ class StepSolver {
   Index find(Index tree);
   void deal(const ConstraintSet& set);
   bool fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
-            std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem);
+            std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem,
+            const TreeRoots* roots);
   void solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
                     const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
                     std::vector<Vec3>& impulse);
@@ -57,6 +61,7 @@ class StepSolver {
 
   const Model* model_;
   std::string solver_;
+  bool normalized_;                                    // problems in coordinates with A = 1
   std::vector<Index> root_;                            // [trees] union-find
   std::vector<Index> island_of_, local_tree_;          // [trees]
   std::vector<Index> constraint_start_, constraints_;  // by island

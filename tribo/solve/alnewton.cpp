@@ -134,7 +134,7 @@ Status AlNewton::run(Monitor& monitor) {
   trial_.resize(problem_->row_count());
   moved_.resize(problem_->row_count());
   unit_.prepare(*problem_, 1.0);
-  beta_ = initial_beta_;
+  beta_ = plan_.beta > 0.0 ? plan_.beta : initial_beta_;
   refused_ = outer_ = restarts_ = last_gain_ = newton_count_ = 0;
   best_ = std::numeric_limits<double>::infinity();
   multiplier_ = monitor.start();
@@ -195,6 +195,7 @@ AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor, double natural) 
       std::max(std::min(0.3 * residual, accuracy_ * natural), kRounding * system_->magnitude());
   while (residual > target) {
     if (result.steps == (stiff_ ? kStiffSteps : newton_steps_)) return result;
+    if (newton_count_ >= plan_.factorizations) return result;
     ++result.steps;
     monitor.count_factorization();
     if (!newton_step(residual)) return result;

@@ -26,6 +26,7 @@ std::unique_ptr<Solver> make_alnewton();
 struct AlNewtonPlan {
   bool only_prediction = false;  // give up where the prediction fails
   Index factorizations = std::numeric_limits<Index>::max();
+  double beta = 0.0;  // initial penalty; 0: the option's
 };
 void set_plan(Solver& alnewton, const AlNewtonPlan& plan);
 

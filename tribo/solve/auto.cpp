@@ -14,11 +14,14 @@ namespace tribo {
 namespace {
 
 constexpr Index kTinySweeps = 30;
+constexpr Index kSmallSweeps = 6;
 constexpr Index kProbeSweeps = 6;       // before and after which the rate of the sweeps is read
 constexpr Index kPromisingSweeps = 60;  // more than these are left to the stronger methods
 constexpr double kVisitFlops = 200.0;   // what visiting a constraint in a sweep costs, in multiply-adds
 constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, from where on they are dear
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
+constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
+constexpr Index kWarmFactors = 3;       // enough where hardly a contact has changed since the last step
 constexpr Index kNewtonIterations = 80;
 constexpr Index kPredictionFactors = 30;
 constexpr Index kNewtonFactors = 150;  // factorisations before the interior point has its turn
@@ -39,9 +42,10 @@ class Auto final : public Solver {
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
-  Status run_tiny(const ContactProblem& problem, Monitor& monitor);
+  Status run_small(const ContactProblem& problem, Monitor& monitor);
   Status run_rounds(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
+  bool run_warm(const ContactProblem& problem, Monitor& monitor);
   bool run_prediction(const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
@@ -74,19 +78,21 @@ std::vector<Option> Auto::options() {
 Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
   factor_flops_ = 0.0;
   point_tried_ = false;
-  if (SmallDelassus::fits(problem)) return run_tiny(problem, monitor);
+  if (SmallDelassus::fits(problem)) return run_small(problem, monitor);
   return run_rounds(problem, monitor);
 }
 
-Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
-  const bool done = tiny_.run(problem, monitor, kTinySweeps);
-  monitor.note_stage("tiny sweeps");
+Status Auto::run_small(const ContactProblem& problem, Monitor& monitor) {
+  const bool tiny = SmallDelassus::is_tiny(problem);
+  const bool done = tiny_.run(problem, monitor, tiny ? kTinySweeps : kSmallSweeps);
+  monitor.note_stage("small sweeps");
   if (done) return Status::converged;
   if (run_newton(0, problem, monitor)) return Status::converged;
   return run_rounds(problem, monitor);
 }
 
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
+  if (run_warm(problem, monitor)) return Status::converged;
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
   if (!first_order_only && run_prediction(problem, monitor)) return Status::converged;
@@ -112,6 +118,17 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   return Status::stalled;
 }
 
+// From the impulses of the last step a Newton step or two end far below the tolerance, and the next step then
+// needs none; where much has changed that shows at once.
+bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
+  if (monitor.start().isZero(0.0) || problem.constraint_count() > large_ || SmallDelassus::fits(problem)) {
+    return false;
+  }
+  if (!newton_) newton_ = make_alnewton();
+  set_plan(*newton_, {.factorizations = kWarmFactors, .beta = kWarmBeta});
+  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor);
+}
+
 // Stacks at rest need nothing else, whatever their height; others give up before anything is factorised.
 bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
   if (!monitor.start().isZero(0.0)) return false;
@@ -124,6 +141,7 @@ bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monit
   if (!newton_) newton_ = make_alnewton();
   AlNewtonPlan plan;
   if (round == 0 && !is_dear(problem)) plan.factorizations = kNewtonFactors;
+  if (round == 0 && !monitor.start().isZero(0.0)) plan.beta = kWarmBeta;
   set_plan(*newton_, plan);
   return run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor);
 }

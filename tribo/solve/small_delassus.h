@@ -1,4 +1,4 @@
-// The Delassus matrix of a tiny problem, dense and without a heap: what few contacts need instead of symbolic
+// The Delassus matrix of a small problem, dense and without a heap: what few contacts need instead of symbolic
 // analysis and factorisation set-up.
 #pragma once
 
@@ -8,12 +8,21 @@ namespace tribo {
 
 class SmallDelassus {
  public:
-  static constexpr Index kConstraints = 5;
-  static constexpr Index kRows = 3 * kConstraints;
+  static constexpr Index kConstraints = 5;  // up to here a problem is tiny
+  static constexpr Index kRows = 60;        // up to here it may be small
   using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kRows, kRows>;
   using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kRows, 1>;
 
-  static bool fits(const ContactProblem& problem) { return problem.constraint_count() <= kConstraints; }
+  static bool is_tiny(const ContactProblem& problem) { return problem.constraint_count() <= kConstraints; }
+  // Tiny, or on so few trees that W has hardly a zero block: a robot on the ground.
+  static bool fits(const ContactProblem& problem) {
+    return is_tiny(problem) ||
+           (problem.row_count() <= kRows && problem.row_count() <= problem.dof_count() + kSlack &&
+            problem.tree_count() <= kTrees);
+  }
+
+  static constexpr Index kTrees = 3;
+  static constexpr Index kSlack = 12;
 
   // W = J A^-1 J^T, or the explicit one; without compliance. Allocates only for more degrees of freedom than
   // ever before.

@@ -132,7 +132,7 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
 
   Status status;
   vetted_ = false;
-  const bool divisible = settings.islands && !SmallDelassus::fits(problem);  // few are solved together
+  const bool divisible = settings.islands && !SmallDelassus::is_tiny(problem);  // few are solved together
   if (divisible && !driver_) driver_ = std::make_unique<IslandDriver>();
   if (divisible && driver_->splits(problem, *this)) {
     status = driver_->solve(*this, option_version_, problem, settings, start_, best_, report);

@@ -21,7 +21,7 @@ void TinySweeps::sweep(const ContactProblem& problem, Law law) {
     }
     const Vec3 old = impulse_.segment<3>(row);
     const Vec3 velocity = velocity_.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(old);
-    const Vec3 next = law == Law::exact ? exact_[i]->solve(velocity, old) : convex_[i]->solve(velocity, old);
+    const Vec3 next = law == Law::exact ? exact_[i].solve(velocity, old) : convex_[i].solve(velocity, old);
     impulse_.segment<3>(row) = next;
     const Vec3 step = next - old;
     if (step.isZero(0.0)) continue;
@@ -33,6 +33,10 @@ void TinySweeps::sweep(const ContactProblem& problem, Law law) {
 bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor, Index sweeps) {
   const Law law = monitor.settings().law;
   prepare(problem, monitor.start());
+  const auto count = static_cast<std::size_t>(problem.constraint_count());
+  if (scalar_.size() < count) scalar_.resize(count);
+  if (law == Law::exact && exact_.size() < count) exact_.resize(count);
+  if (law == Law::convex && convex_.size() < count) convex_.resize(count);
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     if (problem.kind(i) != ConstraintKind::contact) {
       scalar_[i] = scalar_row(problem, i, 1.0);
@@ -41,9 +45,9 @@ bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor, Index swee
     Mat3 w = problem.delassus_diagonal(i);
     w.diagonal() += problem.compliance().segment<3>(problem.row(i));
     if (law == Law::exact) {
-      exact_[i].emplace(w, problem.friction(i));
+      exact_[i] = ExactContact(w, problem.friction(i));
     } else {
-      convex_[i].emplace(w, problem.friction(i));
+      convex_[i] = ConvexContact(w, problem.friction(i));
     }
   }
   const Index most = std::min(sweeps, monitor.settings().max_iterations);

@@ -1,9 +1,8 @@
-// Gauss-Seidel sweeps over a tiny problem with its dense Delassus matrix and the one-contact solvers that
+// Gauss-Seidel sweeps over a small problem with its dense Delassus matrix and the one-contact solvers that
 // cannot fail: most islands of a few contacts are solved by them before anything else would have been set up.
 #pragma once
 
-#include <array>
-#include <optional>
+#include <vector>
 
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/one_contact.h"
@@ -22,9 +21,9 @@ class TinySweeps {
   void sweep(const ContactProblem& problem, Law law);
 
   SmallDelassus w_;
-  std::array<std::optional<ExactContact>, SmallDelassus::kConstraints> exact_;  // of the law in use
-  std::array<std::optional<ConvexContact>, SmallDelassus::kConstraints> convex_;
-  std::array<ScalarRow, SmallDelassus::kConstraints> scalar_;
+  std::vector<ExactContact> exact_;  // of the law in use
+  std::vector<ConvexContact> convex_;
+  std::vector<ScalarRow> scalar_;
   Vector impulse_, velocity_;
 };
 

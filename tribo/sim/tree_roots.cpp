@@ -1,0 +1,88 @@
+#include "tribo/sim/tree_roots.h"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+namespace tribo {
+
+TreeRoots::TreeRoots(const Model& model) : model_(&model) {
+  std::vector<Index> parent;
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    const Index first = model.tree_dof(t), n = model.tree_dof_count(t);
+    simple_.push_back(model.is_free_body(t) && model.inertia(model.tree_body(t)).center.isZero(0.0));
+    item_.push_back(static_cast<Index>(simple_.back() ? bodies_.size() : factors_.size()));
+    if (simple_.back()) {
+      bodies_.emplace_back();
+      continue;
+    }
+    parent.clear();
+    for (Index d = first; d < first + n; ++d) {
+      parent.push_back(model.dof_parent(d) < 0 ? -1 : model.dof_parent(d) - first);
+    }
+    factors_.emplace_back(parent);
+  }
+}
+
+// diag(m 1, I), I = C C^T: L = diag(sqrt(m) 1, C^T).
+bool TreeRoots::set_body(Index tree, const double* matrix) {
+  const Eigen::Map<const Mat6> a(matrix);
+  const Eigen::LLT<Mat3> factor(Mat3(a.bottomRightCorner<3, 3>()));
+  if (factor.info() != Eigen::Success || !(a(0, 0) > 0.0)) return false;
+  Body& body = bodies_[item_[tree]];
+  body.inverse_root_mass = 1.0 / std::sqrt(a(0, 0));
+  body.inverse_root = factor.matrixU().solve(Mat3::Identity());
+  return body.inverse_root.allFinite();
+}
+
+bool TreeRoots::set(Index tree, const double* matrix, bool same) {
+  if (simple_[tree]) return (same && bodies_[item_[tree]].inverse_root_mass > 0.0) || set_body(tree, matrix);
+  TreeMatrix& factor = factors_[item_[tree]];
+  const Index n = factor.size();
+  factor.assign(Eigen::Map<const Matrix>(matrix, n, n));
+  return factor.factorize();
+}
+
+void TreeRoots::transform(Index tree, Index rows, double* block) const {
+  if (!simple_[tree]) {
+    const TreeMatrix& factor = factors_[item_[tree]];
+    if (rows == 3) {
+      factor.transform_three_rows(block);
+    } else {
+      factor.transform_row(block);
+    }
+    return;
+  }
+  const Body& body = bodies_[item_[tree]];
+  if (rows == 3) {
+    Eigen::Map<Mat3> linear(block), angular(block + 9);
+    linear *= body.inverse_root_mass;
+    angular = Mat3(angular) * body.inverse_root;
+  } else {
+    Eigen::Map<Eigen::RowVector3d> linear(block), angular(block + 3);
+    linear *= body.inverse_root_mass;
+    angular = Eigen::RowVector3d(angular) * body.inverse_root;
+  }
+}
+
+void TreeRoots::transform_momentum(Index tree, double* momentum) const {
+  if (!simple_[tree]) return factors_[item_[tree]].solve_transposed_in_place(momentum);
+  const Body& body = bodies_[item_[tree]];
+  Eigen::Map<Vec3> linear(momentum), angular(momentum + 3);
+  linear *= body.inverse_root_mass;
+  angular = body.inverse_root.transpose() * Vec3(angular);
+}
+
+void TreeRoots::recover_velocity(Index tree, double* velocity) const {
+  if (!simple_[tree]) return factors_[item_[tree]].solve_lower_in_place(velocity);
+  const Body& body = bodies_[item_[tree]];
+  Eigen::Map<Vec3> linear(velocity), angular(velocity + 3);
+  linear *= body.inverse_root_mass;
+  angular = body.inverse_root * Vec3(angular);
+}
+
+void TreeRoots::solve(Index tree, double* x) const {
+  transform_momentum(tree, x);
+  recover_velocity(tree, x);
+}
+
+}  // namespace tribo

@@ -1,0 +1,46 @@
+// Coordinates in which the matrix A of a step is the identity: with A_t = L^T L (L with the sparsity of the tree's
+// branches) the constraints of a tree see
+//
+//   v' = L v,   b' = L^-T b,   J' = J L^-1,   A' = 1
+//
+// so that W = J' J'^T needs no factorisation of A at all, and a row of J' has zeros wherever that of J has. A free body
+// with its frame at the centre of mass takes a closed form: 1 / sqrt(m), and a 3 x 3 root of its inertia.
+#pragma once
+
+#include <vector>
+
+#include "tribo/linalg/tree_matrix.h"
+#include "tribo/multibody/model.h"
+
+namespace tribo {
+
+class TreeRoots {
+ public:
+  explicit TreeRoots(const Model& model);
+
+  // A of a tree, dense, column-major; `same`: unchanged since the last call. False if it is not positive definite.
+  bool set(Index tree, const double* matrix, bool same);
+
+  // block <- block L^-1; rows is 1 or 3; column-major.
+  void transform(Index tree, Index rows, double* block) const;
+  // b <- L^-T b and v' <- L^-1 v' of one tree.
+  void transform_momentum(Index tree, double* momentum) const;
+  void recover_velocity(Index tree, double* velocity) const;
+  // x <- A^-1 x.
+  void solve(Index tree, double* x) const;
+
+ private:
+  struct Body {
+    double inverse_root_mass = 0.0;
+    Mat3 inverse_root = Mat3::Zero();  // G with G G^T = I^-1
+  };
+  bool set_body(Index tree, const double* matrix);
+
+  const Model* model_;
+  std::vector<Index> item_;  // [trees] into bodies_ or factors_
+  std::vector<bool> simple_;
+  std::vector<Body> bodies_;
+  std::vector<TreeMatrix> factors_;
+};
+
+}  // namespace tribo
