@@ -164,6 +164,15 @@ TEST(MjcfBodies, AttachesBodiesOfOtherModels) {
   EXPECT_EQ(world.model.actuators()[1].name, "p_m1");
 }
 
+TEST(MjcfBodies, MissingModelsAreNamedWhereTheyAreWanted) {
+  const std::string attach = "<worldbody><attach model=\"m\" body=\"b\"/></worldbody>";
+  const std::string named =
+      refusal("<mujoco>\n<asset><model name=\"m\" file=\"/none/m.xml\"/></asset>\n" + attach + "</mujoco>");
+  EXPECT_TRUE(contains(named, "model.xml:3: <attach>: there is no file /none/m.xml")) << named;
+  const std::string unnamed = refusal("<mujoco>\n<asset><model file=\"/none/m.xml\"/></asset></mujoco>");
+  EXPECT_TRUE(contains(unnamed, "model.xml:2: <model>")) << unnamed;
+}
+
 TEST(MjcfBodies, ModelsThatAttachThemselvesAreRefused) {
   const TemporaryFolder folder;
   const auto file =

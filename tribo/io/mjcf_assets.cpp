@@ -141,8 +141,8 @@ void AssetTable::read(const SourceElement& section, const CompilerSettings& comp
       if (file.empty()) fail(element, "attribute 'file' is missing");
       const std::filesystem::path path = folder / compiler.asset_path(file.string());
       // Without a name it is called what the file calls itself.
-      const std::string name =
-          element.find("name") ? element.text("name") : parse_xml(read_text(path), path).text("model");
+      const std::string name = element.find("name") ? element.text("name")
+                                                    : parse_xml(read_text(path, element), path).text("model");
       models_[name] = path;
     } else if (element.name != "texture" && element.name != "material" && element.name != "skin") {
       log.warn(element, "this asset is not supported and is ignored");
@@ -189,7 +189,7 @@ void AssetTable::read_height_field(const SourceElement& element, const CompilerS
       height_fields_[name] = nullptr;
       return;
     }
-    const std::string bytes = read_text(path);
+    const std::string bytes = read_text(path, element);
     std::array<std::int32_t, 2> counts{};
     if (bytes.size() >= 8) std::memcpy(counts.data(), bytes.data(), 8);
     rows = counts[0], columns = counts[1];

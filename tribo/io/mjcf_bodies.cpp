@@ -215,6 +215,9 @@ class TreeReader {
     if (outer.attachments >= kDeepestAttachment)
       fail(element, "models are attached to each other without end");
     std::shared_ptr<MjcfFile>& file = files_[path];
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error))
+      fail(element, fmt::format("there is no file {}", path.string()));
     if (file == nullptr) file = std::make_shared<MjcfFile>(path, log_);
     Scope scope = outer;
     scope.file = file;

@@ -79,6 +79,14 @@ std::string read_text(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
+std::string read_text(const std::filesystem::path& file, const SourceElement& asking) {
+  try {
+    return read_text(file);
+  } catch (const InvalidInput& error) {
+    fail(asking, error.what());
+  }
+}
+
 SourceElement parse_xml(const std::string& text, const std::filesystem::path& file) {
   tinyxml2::XMLDocument document;
   if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {

@@ -44,6 +44,8 @@ class LoadLog {
 };
 
 std::string read_text(const std::filesystem::path& file);  // InvalidInput when it cannot be read or is huge
+std::string read_text(const std::filesystem::path& file,
+                      const SourceElement& asking);  // the message says who asks
 
 // The root element; InvalidInput with the line where the text is not XML.
 SourceElement parse_xml(const std::string& text, const std::filesystem::path& file);
