@@ -113,7 +113,9 @@ Scene make_spring_cylinder(const SceneValues& values, double dt) {
   scene.start.q[0] = begin;
   scene.settings.scheme = Scheme::midpoint;
   scene.duration = 5.0;
-  const double inertia = mu > 0.0 ? 1.5 * mass : mass;  // rolling: m + I / R^2
+  // Rolling: m + I / r^2, r down to the middle between the two surfaces, where contact is made.
+  const double arm = 0.5 * (radius + sunk);
+  const double inertia = mu > 0.0 ? mass + 0.5 * mass * radius * radius / (arm * arm) : mass;
   const double frequency = std::sqrt(spring / inertia);
   struct Record {
     double square = 0.0, low = 1e300, high = -1e300, first = 0.0;

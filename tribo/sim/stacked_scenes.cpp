@@ -94,12 +94,18 @@ Scene make_wall(const SceneValues& values, double dt) {
   ModelBuilder builder;
   scene.world.add_geom({.name = "floor", .shape = Shape::plane(), .material = material});
   Index top = 0;
+  // Running bond: every other row begins and ends with half a brick. A millimetre between neighbours.
+  const double pitch = 2.0 * half.x() + 0.001;
+  const Vec3 short_half(0.5 * half.x() - 0.0005, half.y(), half.z());
   for (Index r = 0; r < rows; ++r) {
-    for (Index c = 0; c < columns; ++c) {
-      // Running bond; a millimetre between neighbours of a row.
-      const double x = (c + (r % 2 ? 0.5 : 0.0)) * (2.0 * half.x() + 0.001);
+    const bool shifted = r % 2 == 1;
+    for (Index c = 0; c < columns + (shifted ? 1 : 0); ++c) {
+      const bool cut = shifted && (c == 0 || c == columns);
+      const double inset = cut ? (c == 0 ? 0.25 : -0.25) * pitch : 0.0;
+      const double x = (c - (shifted ? 0.5 : 0.0)) * pitch + inset;
       top = add_solid(builder, scene.world, "brick" + std::to_string(r) + "_" + std::to_string(c),
-                      Shape::box(half), 2.0, {Vec3(x, 0.0, (2.0 * r + 1.0) * half.z())}, material);
+                      Shape::box(cut ? short_half : half), cut ? 1.0 : 2.0,
+                      {Vec3(x, 0.0, (2.0 * r + 1.0) * half.z())}, material);
     }
   }
   finish_scene(scene, builder);
