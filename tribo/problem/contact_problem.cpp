@@ -107,9 +107,9 @@ bool ContactProblem::operator==(const ContactProblem& other) const {
   return true;
 }
 
-void ContactProblem::derive() {
+void ContactProblem::derive(Vector& v, Matrix& columns) {
   const Index count = constraint_count();
-  Vector v = momentum_;
+  v = momentum_;
   mass_factor_.solve_in_place(v);
   free_energy_ = momentum_.dot(v);
   tree_energy_.resize(tree_count());
@@ -123,13 +123,12 @@ void ContactProblem::derive() {
   diagonal_.resize(count);
   scale_.resize(count);
   symmetric_ = !delassus_ || delassus_->asymmetry() <= kSymmetryTolerance;
-  Matrix scratch;
   for (Index i = 0; i < count; ++i) {
     if (delassus_) {
       diagonal_[i].setZero();
       diagonal_[i].topLeftCorner(rows(i), rows(i)) = delassus_->block(i, delassus_->diagonal(i));
     } else {
-      diagonal_[i] = delassus_diagonal_block(jacobian_, mass_factor_, mass_.is_identity(), i, scratch);
+      diagonal_[i] = delassus_diagonal_block(jacobian_, mass_factor_, mass_.is_identity(), i, columns);
     }
     const double mean = (diagonal_[i].trace() + compliance_.segment(row(i), rows(i)).sum()) / rows(i);
     // A constraint that moves nothing (fixed against fixed) has no scale of its own; 1 keeps every formula
@@ -331,7 +330,9 @@ ContactProblem ContactProblemBuilder::build() {
     problem.has_friction_ = problem.has_friction_ || (contact && problem.friction_[i] > 0.0);
   }
   problem.rigid_ = problem.compliance_.size() == 0 || problem.compliance_.maxCoeff() == 0.0;
-  problem.derive();
+  Vector v;
+  Matrix columns;
+  problem.derive(v, columns);
   return problem;
 }
 

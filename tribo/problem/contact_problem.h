@@ -108,7 +108,7 @@ class ContactProblem {
   friend class ProblemFiller;
   // max |W - W^T| / max |W|: below it is rounding of the writer, above it is physics (gyroscopic terms).
   static constexpr double kSymmetryTolerance = 1e-13;
-  void derive();  // fills q, W_ii and the scales
+  void derive(Vector& v, Matrix& columns);  // fills q, W_ii and the scales; the arguments are scratch
 
   std::vector<ConstraintKind> kind_;
   std::vector<double> friction_, lower_, upper_;

@@ -78,7 +78,7 @@ bool ProblemFiller::finish() {
   assign(bias_, p.bias_);
   assign(compliance_, p.compliance_);
   if (p.mass_factor_.factorize(p.mass_) != BlockDiagonalCholesky::kSuccess) return false;
-  p.derive();
+  p.derive(velocity_, columns_);
   return true;
 }
 

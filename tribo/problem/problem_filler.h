@@ -48,6 +48,8 @@ class ProblemFiller {
  private:
   ContactProblem* problem_ = nullptr;
   std::vector<double> momentum_, bias_, compliance_, scratch_;
+  Vector velocity_;
+  Matrix columns_;
 };
 
 }  // namespace tribo

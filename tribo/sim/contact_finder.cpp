@@ -9,6 +9,8 @@ namespace tribo {
 namespace {
 
 constexpr Index kPairsPerChunk = 64;
+// Bodies this close, relative to their size, touch: an impact next to them may come through in the same step.
+constexpr double kTouch = 1e-4;
 
 std::uint64_t pair_key(Index a, Index b) {
   const auto low = static_cast<std::uint64_t>(std::min(a, b)),
@@ -132,7 +134,7 @@ void ContactFinder::place(const Kinematics& kinematics, double h) {
     if (weld_[geom.body] != 0) {
       const double speed = kinematics.point_velocity(geom.body, kinematics.center(geom.body)).norm() +
                            kinematics.velocity(geom.body).tail<3>().norm() * radius_[g];
-      reach_[g] = h * speed + fall;
+      reach_[g] = h * speed + fall + kTouch * radius_[g];
     }
     const double grow = reach_[g] + std::max(geom.margin, 0.5 * world_->margin);
     Aabb box = geom.shape.bounds(pose_[g]);

@@ -85,7 +85,7 @@ Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
 Status Auto::run_small(const ContactProblem& problem, Monitor& monitor) {
   const bool tiny = SmallDelassus::is_tiny(problem);
   const bool done = tiny_.run(problem, monitor, tiny ? kTinySweeps : kSmallSweeps);
-  monitor.note_stage("small sweeps");
+  monitor.note_stage(tiny ? "tiny sweeps" : "small sweeps");
   if (done) return Status::converged;
   if (run_newton(0, problem, monitor)) return Status::converged;
   return run_rounds(problem, monitor);

@@ -16,9 +16,9 @@ class SmallDelassus {
   static bool is_tiny(const ContactProblem& problem) { return problem.constraint_count() <= kConstraints; }
   // Tiny, or on so few trees that W has hardly a zero block: a robot on the ground.
   static bool fits(const ContactProblem& problem) {
-    return is_tiny(problem) ||
-           (problem.row_count() <= kRows && problem.row_count() <= problem.dof_count() + kSlack &&
-            problem.tree_count() <= kTrees);
+    const Index rows = problem.row_count();
+    return is_tiny(problem) || (rows <= kRows && rows <= problem.dof_count() + kSlack &&
+                                problem.tree_count() <= kTrees && !problem.has_delassus());
   }
 
   static constexpr Index kTrees = 3;
