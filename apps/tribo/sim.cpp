@@ -11,6 +11,7 @@
 #include "apps/tribo/text_table.h"
 #include "apps/tribo/verified_solution.h"
 #include "tribo/io/load.h"
+#include "tribo/io/mjcf_writer.h"
 #include "tribo/math/errors.h"
 #include "tribo/problem/problem_file.h"
 
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SimCommand {
-  std::string file, scene, solver = "auto", law = "exact", scheme, record, keyframe;
+  std::string file, scene, solver = "auto", law = "exact", scheme, record, keyframe, write_mjcf;
   std::vector<std::string> parameters, dumps, packages;
   std::optional<double> dt, time;
   double tolerance = SimulatorSettings{}.tolerance;
@@ -34,9 +35,14 @@ struct SimCommand {
  private:
   Scene load() const;
   Scene load_file() const;
+  ExitCode write(Scene loaded) const;
+  void check() const;
+  void check_outputs(const std::vector<ProblemDump>& problems) const;
   void apply(SimulatorSettings& settings) const;
   std::vector<ProblemDump> problem_dumps() const;
 };
+
+constexpr double kMaxSteps = 1e12;
 
 double parse_number(const std::string& what, const std::string& text) {
   try {
@@ -68,7 +74,7 @@ std::vector<ProblemDump> SimCommand::problem_dumps() const {
       throw InvalidInput(fmt::format("--dump-problem {}: write STEP:FILE, for example 100:step.hdf5", text));
     }
     const double step = parse_number("--dump-problem " + text, text.substr(0, colon));
-    if (!(step >= 1.0) || step != std::floor(step)) {
+    if (!(step >= 1.0 && step <= kMaxSteps) || step != std::floor(step)) {
       throw InvalidInput(fmt::format("--dump-problem {}: the step must be a whole number >= 1", text));
     }
     const std::string path = text.substr(colon + 1);
@@ -79,13 +85,58 @@ std::vector<ProblemDump> SimCommand::problem_dumps() const {
   return list;
 }
 
+// What cannot be: before anything is loaded.
+void SimCommand::check() const {
+  const auto positive = [](std::string_view option, double value) {
+    if (!(value > 0.0 && std::isfinite(value))) {
+      throw InvalidInput(fmt::format("{} {}: it must be a number > 0", option, value));
+    }
+  };
+  if (file.empty() == scene.empty()) {
+    throw InvalidInput("give either a file (.xml, .urdf) or --scene NAME; 'tribo scenes' lists the scenes");
+  }
+  if (!file.empty() && !parameters.empty()) {
+    throw InvalidInput("--set belongs to --scene; a file has its own numbers");
+  }
+  if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || floating)) {
+    throw InvalidInput("--keyframe, --package, --strict and --floating belong to a file, not to --scene");
+  }
+  if (dt) positive("--dt", *dt);
+  if (time) positive("--time", *time);
+  positive("--tol", tolerance);
+  if (!(time_limit > 0.0)) throw InvalidInput(fmt::format("--time-limit {}: it must be > 0 s", time_limit));
+  if (threads < 1 || threads > 1024) {
+    throw InvalidInput(fmt::format("--threads {}: it must be between 1 and 1024", threads));
+  }
+  if (record_every < 1) throw InvalidInput(fmt::format("--record-every {}: it must be >= 1", record_every));
+}
+
+// Every result in a file of its own, and none in the place of the model.
+void SimCommand::check_outputs(const std::vector<ProblemDump>& problems) const {
+  if (!record.empty()) require_writable("--record", record);
+  std::vector<std::string> files;
+  if (!file.empty()) files.push_back(file);
+  if (!record.empty()) files.push_back(record);
+  for (const ProblemDump& dump : problems) files.push_back(dump.file);
+  for (std::size_t a = 0; a < files.size(); ++a) {
+    for (std::size_t b = a + 1; b < files.size(); ++b) {
+      if (same_file(files[a], files[b])) {
+        throw InvalidInput(
+            fmt::format("{} and {} are the same file; each needs its own", files[a], files[b]));
+      }
+    }
+  }
+}
+
 Scene SimCommand::load_file() const {
+  if (fs::is_directory(file)) throw InvalidInput(fmt::format("{} is a directory: name a model file", file));
   LoadOptions options;
   options.strict = strict;
   options.fixed_base = !floating;
   for (const std::string& text : packages) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw InvalidInput(fmt::format("--package {}: write NAME=FOLDER", text));
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw InvalidInput(fmt::format("--package {}: write NAME=FOLDER", text));
     options.packages.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   LoadReport report;
@@ -100,6 +151,7 @@ Scene SimCommand::load_file() const {
   if (!keyframe.empty()) {
     std::vector<std::string> names;
     for (const Keyframe& key : loaded.world.keyframes) names.push_back(key.name);
+    if (names.empty()) throw InvalidInput(fmt::format("--keyframe {}: {} has none", keyframe, file));
     const Keyframe& key = loaded.world.keyframes[index_of_name("keyframe", keyframe, names)];
     loaded.start = key.state;
     control = key.control;
@@ -109,15 +161,7 @@ Scene SimCommand::load_file() const {
 }
 
 Scene SimCommand::load() const {
-  if (file.empty() == scene.empty()) {
-    throw InvalidInput("give either a file (.xml, .urdf) or --scene NAME; 'tribo scenes' lists the scenes");
-  }
-  if (dt && !(*dt > 0.0 && std::isfinite(*dt)))
-    throw InvalidInput(fmt::format("--dt {}: it must be > 0 s", *dt));
-  if (!file.empty()) {
-    if (!parameters.empty()) throw InvalidInput("--set belongs to --scene; a file has its own numbers");
-    return load_file();
-  }
+  if (!file.empty()) return load_file();
   std::vector<std::string> names;
   for (const SceneInfo& info : scene_catalogue()) names.emplace_back(info.name);
   index_of_name("scene", scene, names);
@@ -137,16 +181,31 @@ void SimCommand::apply(SimulatorSettings& settings) const {
   settings.sleeping = sleeping;
 }
 
-ExitCode SimCommand::run() const {
-  if (time && !(*time > 0.0 && std::isfinite(*time))) {
-    throw InvalidInput(fmt::format("--time {}: it must be > 0 s", *time));
+// The start becomes a keyframe where it is not what the model itself describes.
+ExitCode SimCommand::write(Scene loaded) const {
+  require_writable("--write-mjcf", write_mjcf);
+  const State described = initial_state(loaded.world.model);
+  if (loaded.start.q != described.q || loaded.start.v != described.v) {
+    const auto actuators = static_cast<Eigen::Index>(loaded.world.model.actuators().size());
+    loaded.world.keyframes.push_back({"start", loaded.start, Vector::Zero(actuators)});
   }
-  if (record_every < 1) throw InvalidInput(fmt::format("--record-every {}: it must be >= 1", record_every));
+  loaded.world.name = loaded.name;
+  tribo::write_mjcf(loaded.world, write_mjcf);
+  return ExitCode::success;
+}
+
+ExitCode SimCommand::run() const {
+  check();
   const std::vector<ProblemDump> problems = problem_dumps();
+  check_outputs(problems);
   Scene loaded = load();
+  if (!write_mjcf.empty()) return write(std::move(loaded));
   apply(loaded.settings);
   if (time) loaded.duration = *time;
   if (!file.empty() && !time) loaded.duration = 10.0;
+  if (loaded.duration / loaded.world.time_step > kMaxSteps) {
+    throw InvalidInput(fmt::format("--time {}: that is more than {:g} steps", loaded.duration, kMaxSteps));
+  }
   SimRun run(
       std::move(loaded),
       {.progress = !quiet && !json, .record = record, .record_every = record_every, .dumps = problems});
@@ -214,6 +273,10 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--dump-problem", state->dumps,
                    "Write the contact problem of step K as FCLIB; may be given several times")
       ->type_name("K:FILE");
+  command
+      ->add_option("--write-mjcf", state->write_mjcf,
+                   "Write the scene as MJCF, for other simulators, instead of simulating it")
+      ->type_name("FILE");
   command->add_option("--keyframe", state->keyframe, "Start from this keyframe of the file")
       ->type_name("NAME");
   command

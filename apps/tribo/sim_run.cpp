@@ -91,8 +91,8 @@ void SimRun::go() {
 std::string SimRun::text() const {
   const double wall = times_.total(), simulated = simulator_.state().time - scene_.start.time;
   std::string text = fmt::format(
-      "{}: {} steps of {:g} s, solver {}, law {}, scheme {}\n", scene_.name, simulator_.step_count(),
-      simulator_.time_step(), simulator_.settings().solver,
+      "{}: {} of {:g} s, solver {}, law {}, scheme {}\n", scene_.name,
+      counted(simulator_.step_count(), "step"), simulator_.time_step(), simulator_.settings().solver,
       simulator_.settings().law == Law::exact ? "exact" : "convex", to_string(simulator_.settings().scheme));
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<22}{}\n", name, value);

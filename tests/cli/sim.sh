@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# tribo sim and tribo scenes: what is refused, what scripts read, what is written, and the same bits every time.
+. "$(dirname "$0")/common.bash"
+
+cat >crate.xml <<'XML'
+<mujoco>
+  <option timestep="0.002"/>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <body name="crate" pos="0 0 0.1"><freejoint name="float"/><geom type="box" size="0.1 0.1 0.1" mass="2"/></body>
+    <body name="arm" pos="1 0 1">
+      <joint name="pivot" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="1"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="motor" joint="pivot"/></actuator>
+  <keyframe><key name="lifted" qpos="0 0 0.5 1 0 0 0 0.3" ctrl="1"/></keyframe>
+</mujoco>
+XML
+# Wind is not simulated: a warning, or an error when nothing may be left out.
+sed 's|<option timestep="0.002"/>|<option timestep="0.002" viscosity="1"/>|' crate.xml >windy.xml
+head -c 300 crate.xml >cut.xml
+: >empty.xml
+echo hello >note.txt
+sed 's|mass="2"|mass="heavy"|' crate.xml >heavy.xml
+cat >arm.urdf <<'XML'
+<robot name="arm">
+  <link name="base"/>
+  <link name="rod"><inertial><mass value="1"/><origin xyz="0 0 -0.2"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="package://parts/rod.stl"/></geometry></visual></link>
+  <joint name="pivot" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+</robot>
+XML
+mkdir folder folder.csv
+
+# What to simulate.
+expect_error "give either a file" sim
+expect_error "give either a file" sim crate.xml --scene slope
+expect_error "did you mean 'slope'" sim --scene slop
+expect_error "cradle" sim --scene castle
+expect_error "missing.xml: there is no such file" sim missing.xml
+expect_error "folder is a directory" sim folder
+expect_error "cut.xml:" sim cut.xml
+expect_error "empty.xml" sim empty.xml
+expect_error "note.txt" sim note.txt
+expect_error "heavy.xml:5" sim heavy.xml
+expect_error "heavy" sim heavy.xml
+
+# Parameters of scenes and of files.
+expect_error "NAME=VALUE" sim --scene slope --set angle
+expect_error "NAME=VALUE" sim --scene slope --set =3
+expect_error "'steep' is not a number" sim --scene slope --set angle=steep
+expect_error "there are: angle, mu" sim --scene slope --set tilt=3
+expect_error "from 0 to 10" sim --scene slope --set mu=-1
+expect_error "from 0 to 10" sim --scene slope --set mu=nan
+expect_error "whole number" sim --scene stack --set boxes=2.5
+expect_error "--set belongs to --scene" sim crate.xml --set mu=1
+for option in "--keyframe lifted" "--package parts=." --strict --floating; do
+  expect_error "belong to a file" sim --scene slope $option
+done
+expect_error "did you mean 'lifted'" sim crate.xml --keyframe lifte
+expect_error "has none" sim arm.urdf --keyframe home
+for package in parts =. parts=; do expect_error "NAME=FOLDER" sim arm.urdf --package $package; done
+
+# Settings.
+for value in 0 -1 nan inf x; do
+  expect_error "--dt" sim --scene slope --dt $value
+  expect_error "--time" sim --scene slope --time $value
+  expect_error "--tol" sim --scene slope --tol $value
+done
+expect_error "more than 1e+12 steps" sim --scene slope --time 1e300
+expect_error "more than 1e+12 steps" sim crate.xml --dt 1e-300
+for value in 0 -1 nan; do expect_error "--time-limit" sim --scene slope --time-limit $value; done
+for value in 0 -1 100000 two; do expect_error "--threads" sim --scene slope --threads $value; done
+expect_error "did you mean 'auto'" sim --scene slope --solver autoo
+expect_error "nonsense" sim --scene slope --solver nsgs:nonsense=1
+expect_error "--law convex" sim --scene slope --solver sap
+expect_error "exact, convex" sim --scene slope --law newton
+expect_error "midpoint" sim --scene slope --scheme midpont
+expect_error "--frob" sim --scene slope --frob
+
+# Outputs: refused before the simulation begins.
+for dump in 3 3: :x.hdf5; do expect_error "STEP:FILE" sim --scene stack --dump-problem $dump; done
+expect_error "'x' is not a number" sim --scene stack --dump-problem x:x.hdf5
+for step in 0 -1 1.5 nan 1e30; do
+  expect_error "a whole number >= 1" sim --scene stack --dump-problem $step:x.hdf5
+done
+expect_error "there are only 10 steps" sim --scene stack --time 0.02 --dt 0.002 --dump-problem 11:x.hdf5 --record x.csv
+expect_error ".hdf5" sim --scene stack --dump-problem 3:x.txt
+expect_error "nowhere" sim --scene stack --dump-problem 3:nowhere/x.hdf5
+expect_error "same file" sim --scene stack --dump-problem 3:x.hdf5 --dump-problem 4:./x.hdf5
+expect_error "same file" sim --scene stack --dump-problem 3:x.hdf5 --record x.hdf5
+expect_error "a recording ends in" sim --scene stack --record x.txt
+expect_error "nowhere" sim --scene stack --record nowhere/x.csv
+expect_error "directory" sim --scene stack --record folder.csv
+expect_error "--record-every" sim --scene stack --record x.csv --record-every 0
+# A simulation that blows up leaves no recording, neither whole nor half.
+sed 's|ctrl="1"|ctrl="1e308"|' crate.xml >wild.xml
+expect_error "no longer finite" sim wild.xml --keyframe lifted --quiet --record x.csv
+left=$(find . -name 'x.*' -o -name '*.part' -o -name '*.tmp')
+[ -z "$left" ] || fail "refused or failed runs left $left"
+
+# What a file asks for and is not there: named with its line; or refused.
+expect 0 sim windy.xml --time 0.01 --json
+expect_in err "warning: windy.xml:2: "
+check_python "a warning does not get into the JSON" 'import json; json.load(open("out"))'
+expect 0 sim windy.xml --time 0.01 --quiet
+[ -s err ] && fail "--quiet printed warnings"
+expect_error "windy.xml:2" sim windy.xml --strict
+
+# The summary for scripts: names, order, types.
+check_summary='
+import json, sys
+def refuse(name): raise ValueError(name + " is not JSON")
+r = json.load(open("out"), parse_constant=refuse)
+contract = ["scene", "solver", "law", "dt", "steps", "steps_per_second", "real_time_factor", "contacts_mean",
+            "iterations_mean", "certificate", "missed_steps", "time_split", "energy", "observables", "state_hash"]
+assert [key for key in r if key in contract] == contract, list(r)
+assert {"worst", "mean"} <= set(r["certificate"]), r
+assert list(r["time_split"]) == ["kinematics", "collision", "assembly", "solve", "integrate"], r
+assert all(t >= 0 for t in r["time_split"].values()), r
+assert type(r["steps"]) is int and type(r["missed_steps"]) is int, r
+assert len(r["state_hash"]) == 16 and int(r["state_hash"], 16) >= 0, r
+for name, value in r["observables"].items(): assert isinstance(value, (int, float)), (name, value)
+for key in ["steps_per_second", "real_time_factor"]: assert r[key] > 0, r
+'
+expect 0 sim --scene stack --set boxes=3 --time 0.05 --dt 0.005 --json
+[ -s err ] && fail "sim --json wrote to stderr"
+check_python "summary of a stack" "$check_summary"'
+assert (r["scene"], r["solver"], r["law"], r["dt"], r["steps"]) == ("stack", "auto", "exact", 0.005, 10), r
+assert r["contacts_mean"] == 12 and r["missed_steps"] == 0, r
+assert 0 <= r["certificate"]["mean"] <= r["certificate"]["worst"] <= 1e-6, r
+o = r["observables"]
+assert abs(o["top_height"] - o["top_height_exact"]) < 1e-6, o
+'
+expect 0 sim crate.xml --time 0.02 --keyframe lifted --law convex --solver alnewton --scheme midpoint --json
+check_python "summary of a file" "$check_summary"'
+assert (r["scene"], r["solver"], r["law"], r["scheme"], r["dt"]) == ("crate", "alnewton", "convex", "midpoint", 0.002), r
+assert r["steps"] == 10 and r["contacts_mean"] == 0, r
+'
+expect 0 sim arm.urdf --time 0.01 --package parts=. --json
+check_python "summary of a URDF" "$check_summary"'assert r["scene"] == "arm" and r["steps"] == 5, r'
+
+# A step that misses its tolerance: counted, exit code 3.
+expect 3 sim --scene slope --time 0.02 --dt 0.002 --tol 1e-300 --solver pgs --json
+check_python "missed steps" "$check_summary"'assert r["missed_steps"] == 10 and r["certificate"]["worst"] > 0, r'
+expect 3 sim --scene slope --time 0.02 --tol 1e-300 --solver pgs --quiet
+
+# For people.
+expect 0 sim --scene sliding-block --time 0.1
+for text in "sliding-block: 50 steps of 0.002 s" "steps/s" "time split" "certificate" "missed steps" "deepest penetration" \
+  "energy" "state hash" "stop_distance_exact"; do
+  expect_in out "$text"
+done
+expect_in err "100 %"
+
+# The same bits again, on two threads, and not by accident.
+hash_of() {
+  expect 0 sim --scene clutter --set bodies=20 --set walls=0 --time 0.3 --json "$@"
+  python3 -c 'import json; print(json.load(open("out"))["state_hash"])'
+}
+once=$(hash_of)
+[ "$(hash_of)" = "$once" ] || fail "a second run gave other bits"
+[ "$(hash_of --threads 2)" = "$once" ] || fail "two threads gave other bits"
+[ "$(hash_of --set seed=2)" = "$once" ] && fail "another seed gave the same bits"
+
+# The problem of a step, for the solvers.
+expect 0 sim --scene stack --set boxes=3 --time 0.02 --dt 0.002 --dump-problem 3:third.hdf5 --dump-problem 10:last.hdf5 --quiet
+for file in third.hdf5 last.hdf5; do
+  expect 0 solve $file --json
+  check_python "solving the dumped $file" '
+import json
+r = json.load(open("out"))
+assert (r["contacts"], r["rows"], r["dofs"], r["status"]) == (12, 36, 18, "converged"), r
+'
+done
+
+# Recordings.
+expect 0 sim crate.xml --keyframe lifted --time 0.02 --record fall.csv --quiet
+check_python "fall.csv" '
+import csv
+rows = list(csv.DictReader(open("fall.csv")))
+assert list(rows[0])[:9] == ["time", "step", "contacts", "error", "iterations", "penetration", "kinetic_energy",
+                             "weight_energy", "spring_energy"], list(rows[0])
+assert len(rows) == 11 and [r["step"] for r in rows] == [str(k) for k in range(11)], len(rows)
+last = rows[-1]
+assert abs(float(last["time"]) - 0.02) < 1e-12
+assert abs(float(last["float.vz"]) + 9.81 * 0.02) < 1e-9, last
+assert abs(float(last["float.z"]) - 0.5 + 9.81 * 0.002**2 * 55) < 1e-9, last
+assert float(rows[0]["pivot"]) == 0.3 and float(last["pivot.rate"]) != 0, last
+'
+expect 0 sim crate.xml --time 0.02 --record rest.h5 --record-every 5 --quiet
+head -c 8 rest.h5 | cmp -s - <(printf '\211HDF\r\n\032\n') || fail "rest.h5 is not HDF5"
+[ -z "$(find . -name '*.part')" ] || fail "a temporary file was left beside a recording"
+
+# The list of scenes.
+expect 0 scenes
+for name in stack pyramid wall slope sliding-block spring-cylinder clutter balls-in-box pile216 dominos cradle \
+  cylinder-stand quadrupeds arm-press; do
+  grep -q "^$name  " out || fail "tribo scenes does not list $name"
+done
+expect_in out "mass-ratio"
+
+for command in sim scenes; do
+  expect 0 $command --help
+  expect_in out "Example"
+done
+
+finish
