@@ -40,7 +40,7 @@ build: deps build/release/build.ninja ## build everything; the tool is build/rel
 	@cmake --build --preset release -j $(JOBS)
 
 .PHONY: demo
-demo: build ## solve a sliding tower of mass ratio 1e4 with every solver and write a page about it
+demo: build ## solve a sliding tower with every solver, write a page about it, simulate falling dominos
 	@scripts/demo $(ARGS)
 
 .PHONY: test
@@ -90,6 +90,10 @@ consumer: install ## build and run a small project against the installed package
 	  -DCMAKE_PREFIX_PATH="$(abspath $(PREFIX))" --log-level=WARNING
 	@cmake --build build/consumer
 	@build/consumer/consumer
+
+.PHONY: check-bits
+check-bits: build ## simulate scenes on one and on two threads: the same bits
+	@scripts/check-bits
 
 .PHONY: check-readme
 check-readme: install ## run the commands and the C++ example of README.md
