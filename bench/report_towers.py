@@ -100,13 +100,23 @@ def cubes(name):
     return int(name.split("-")[0].removeprefix("tower"))
 
 
+HEIGHT_KINDS = {
+    "": "at rest, equal masses",
+    "-r1e4": "at rest, mass ratio 1e4",
+    "-slide": "sliding, equal masses",
+    "-r1e4-slide": "sliding, mass ratio 1e4",
+}
+
+
 def heights_section(out):
     tribo = read_csv(out / "heights_tribo.csv")
     if not tribo:
         return ""
     pictures, tables = [], []
-    for title, slide in (("at rest, equal masses", False), ("sliding, mass ratio 1e4", True)):
-        mine = [r for r in tribo if r["problem"].endswith("slide") == slide]
+    for kind, title in HEIGHT_KINDS.items():
+        mine = [r for r in tribo if r["problem"] == f"tower{cubes(r['problem'])}{kind}"]
+        if not mine:
+            continue
         methods, sizes = methods_of(mine), sorted({cubes(r["problem"]) for r in mine})
         series, rows = {m: [] for m in methods}, []
         for size in sizes:
@@ -126,7 +136,7 @@ def heights_section(out):
         for method in methods:
             head += [f"{method} ms", "µs per cube", "factorisations", *(["µs per cube and one"] if method in NEWTON else [])]
         picture = charts.log_log({m: p for m, p in series.items() if p}, f"Tower {title}", "cubes", "ms")
-        pictures.append(figure(out, "heights_slide" if slide else "heights_rest", picture))
+        pictures.append(figure(out, f"heights{kind or '-rest'}".replace("-", "_"), picture))
         tables.append(f"<h3>Tower {title}</h3>" + table(head, rows))
     note = (
         "Build + cold solve to both measures. A line of slope 1 (dashed) is cost proportional to the height. Where a curve is "

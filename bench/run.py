@@ -21,7 +21,7 @@ from machine import BENCH, ROOT, compile_rigid, describe_machine, find_mujoco, f
 
 KINDS = ["", "-slide", "-r1e4", "-r1e4-slide"]
 TOWERS = [f"tower{height}{kind}" for height in (5, 10, 15, 20, 40) for kind in KINDS]
-HEIGHTS = [f"tower{height}{kind}" for kind in ("", "-r1e4-slide") for height in (10, 20, 40, 80, 160, 320)]
+HEIGHTS = [f"tower{height}{kind}" for kind in KINDS for height in (10, 20, 40, 80, 160, 320)]
 TOWER_SOLVERS = ["auto", "admm", "alnewton", "ipm"]
 HEIGHT_SOLVERS = ["auto", "admm", "alnewton", "ipm"]
 PROBLEM_SOLVERS = ["auto", "alnewton", "ipm", "canal", "admm", "nsgs", "pgs"]
