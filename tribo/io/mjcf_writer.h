@@ -3,8 +3,8 @@
 // Written: bodies with explicit inertias, joints, sites, geoms of primitives, planes and convex hulls (as meshes
 // with their vertices in the file), contact pairs and excludes, tendons, couplings, actuators, keyframes, gravity
 // and the time step. All numbers have the digits that give the same double again; MJCF keeps the vertices of
-// meshes in single precision, so hulls come back to about 1e-8 of their size. What has no name gets one; the
-// points and frames of connects and welds become sites.
+// meshes in single precision, so hulls come back to about 1e-8 of their size. What has no name gets one; geoms
+// come back in the order of their bodies; the points and frames of connects and welds become sites.
 //
 // Example
 //   Scene scene = make_scene("pyramid");
