@@ -91,23 +91,31 @@ def find_pinocchio(work):
         return None
 
 
-def find_mujoco(work):
-    """The Python of a virtual environment with MuJoCo, made on first use; None when that is not possible."""
-    venv = work / "mujoco"
+def environment(work, name, packages, probe):
+    """The Python of a virtual environment with packages of PyPI, made on first use; None when that is not possible."""
+    venv = work / name
     python = venv / "bin" / "python"
-    probe = [str(python), "-c", "import mujoco, numpy"]
-    if python.exists() and subprocess.run(probe, capture_output=True).returncode == 0:
+    check = [str(python), "-c", probe]
+    if python.exists() and subprocess.run(check, capture_output=True).returncode == 0:
         return python
-    say(f"making a virtual environment in {venv} and installing mujoco and numpy from PyPI")
+    say(f"making a virtual environment in {venv} and installing {' and '.join(packages)} from PyPI")
     try:
         subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
         install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "mujoco", "numpy"], check=True)
-        subprocess.run(probe, check=True)
+        subprocess.run([*install, *packages], check=True)
+        subprocess.run(check, check=True)
         return python
     except (OSError, subprocess.CalledProcessError) as error:
-        say(f"no MuJoCo ({error}); going on without it")
+        say(f"no {packages[0]} ({error}); going on without it")
         return None
+
+
+def find_mujoco(work):
+    return environment(work, "mujoco", ["mujoco", "numpy"], "import mujoco, numpy")
+
+
+def find_drake(work):
+    return environment(work, "drake", ["drake", "numpy"], "import pydrake.multibody.plant, numpy")
 
 
 def compile_rigid(work, python):

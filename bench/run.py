@@ -17,7 +17,9 @@ import subprocess
 import report
 import report_problems
 import rings
-from machine import BENCH, ROOT, compile_rigid, describe_machine, find_mujoco, find_pinocchio, say
+import sim_scale
+import sim_speed
+from machine import BENCH, ROOT, compile_rigid, describe_machine, find_drake, find_mujoco, find_pinocchio, say
 
 KINDS = ["", "-slide", "-r1e4", "-r1e4-slide"]
 TOWERS = [f"tower{height}{kind}" for height in (5, 10, 15, 20, 40) for kind in KINDS]
@@ -35,7 +37,7 @@ STUDIES = {
     "scale": (["1000", "3000", "10000"], []),
     "splitting": (["200"], []),
 }
-SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "page"]
+SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "sim", "sim_scale", "page"]
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
 
 
@@ -194,6 +196,8 @@ def main():
     parser.add_argument("--study", action="store_true", help="also the settings of peers that were not the best")
     parser.add_argument("--solver", action="append", default=[], help="tribo solver, e.g. admm or nsgs:local=newton")
     parser.add_argument("--time-cap", type=float, default=5.0, help="seconds per solve")
+    parser.add_argument("--scene", action="append", default=[], help="sim: only this one; the other rows are kept")
+    parser.add_argument("--scale-cap", type=float, default=300.0, help="sim_scale: seconds per run, from where a scene grows no more")
     parser.add_argument("--out", type=pathlib.Path, default=BENCH / "results")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "native" / "bin")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "bench", help="environment, temporary files")
@@ -230,6 +234,12 @@ def main():
         kernels(arguments)
     if suite in ("all", "truth"):
         truth(arguments)
+    if suite in ("all", "sim"):
+        sim_speed.speed(arguments, find_mujoco(arguments.work))
+        if not arguments.scene:
+            sim_speed.drake(arguments, find_drake(arguments.work))
+    if suite in ("all", "sim_scale"):
+        sim_scale.scale(arguments)
     say(f"the page is {report.write_page(arguments.out)}")
 
 

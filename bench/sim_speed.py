@@ -1,0 +1,178 @@
+"""Speed of the simulator beside MuJoCo and Drake: rows of bench/results/sim_speed.csv and sim_drake.csv.
+
+Same file, same time step, same number of steps, one thread, CPU time; a warm-up run is not counted, the best of the others
+is the number and the slowest stands beside it. tribo solves every step under the exact law to its certificate of 1e-6.
+Standard library only; MuJoCo and Drake run in environments of their own (machine.py).
+"""
+
+import json
+import math
+import os
+import pathlib
+import subprocess
+
+import page
+from machine import BENCH, say
+
+# Model file below --models, simulated seconds.
+MODELS = {
+    "humanoid": ("humanoid/humanoid.xml", 10.0),
+    "22_humanoids": ("humanoid/22_humanoids.xml", 2.0),
+    "humanoid100": ("humanoid/humanoid100.xml", 2.0),
+    "100_humanoids": ("humanoid/100_humanoids.xml", 1.0),
+    "dominos": ("sleep/dominos.xml", 2.0),
+    "stonehenge": ("replicate/stonehenge.xml", 1.0),
+}
+# Built-in scene with its parameters, simulated seconds.
+SCENES = {
+    "pile216": (["--scene", "pile216"], 1.0),
+    "stack20": (["--scene", "stack", "--set", "boxes=20"], 2.0),
+    "pyramid": (["--scene", "pyramid"], 2.0),
+}
+PARTS = ["kinematics", "collision", "assembly", "solve", "integrate"]
+SPEED_COLUMNS = ["scene", "engine", "dofs", "dt", "steps", "cpu_seconds", "cpu_seconds_slowest", "runs", "steps_per_second",
+                 "contacts", "iterations", "residual_mean", "residual_worst", "missed_steps", *PARTS]  # fmt: skip
+DRAKE_COLUMNS = ["engine", "bodies", "dt", "steps", "cpu_seconds", "cpu_seconds_slowest", "runs", "steps_per_second", "contacts",
+                 "iterations", "highest", "escaped", "missed_steps"]  # fmt: skip
+ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def last_json(command):
+    """The JSON that a program prints; None, said, when it fails. Exit code 3 of tribo (missed steps) is a result."""
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=ENVIRONMENT)
+    if done.returncode not in (0, 3) or not done.stdout.strip():
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        say(f"{' '.join(str(c) for c in command)} failed (exit {done.returncode}): {last}")
+        return None
+    return json.loads(done.stdout)
+
+
+def run_tribo(tribo, words, seconds, repeat, budget):
+    """Runs of their own processes: (the JSON of the fastest, CPU seconds of all counted)."""
+    command = [tribo, "sim", *words, "--time", repr(seconds), "--json", "--quiet", "--threads", "1"]
+    runs = []
+    while len(runs) < repeat + 1 and (len(runs) < 2 or sum(r["cpu_seconds"] for r in runs) < budget):
+        result = last_json(command)
+        if result is None:
+            return None, []
+        runs.append(result)
+    counted = runs[1:]
+    return min(counted, key=lambda r: r["cpu_seconds"]), [r["cpu_seconds"] for r in counted]
+
+
+def timing(times, steps):
+    return {"cpu_seconds": f"{min(times):.6g}", "cpu_seconds_slowest": f"{max(times):.6g}", "runs": len(times),
+            "steps_per_second": f"{steps / min(times):.6g}"}  # fmt: skip
+
+
+def number(value):
+    return "nan" if value is None else f"{value:.4g}"
+
+
+def tribo_row(name, result, times):
+    split = result["time_split"]
+    total = sum(split.values()) or 1.0
+    return {"scene": name, "engine": "tribo", "dt": result["dt"], "steps": result["steps"], **timing(times, result["steps"]),
+            "contacts": number(result["contacts_mean"]), "iterations": number(result["iterations_mean"]),
+            "residual_mean": number(result["certificate"]["mean"]), "residual_worst": number(result["certificate"]["worst"]),
+            "missed_steps": result["missed_steps"], **{k: f"{split[k] / total:.3f}" for k in PARTS}}  # fmt: skip
+
+
+def mujoco_row(name, cone, result):
+    return {"scene": name, "engine": f"mujoco {cone}", "dofs": result["dofs"], "dt": result["dt"], "steps": result["steps"],
+            **timing(result["cpu_seconds"], result["steps"]), "contacts": number(result["contacts_mean"]),
+            "iterations": number(result["iterations_mean"]), "residual_mean": number(result["residual_mean"]),
+            "residual_worst": number(result["residual_worst"])}  # fmt: skip
+
+
+def find_model(folder, path):
+    """The file that ends in `path` nearest to the top; None: not there."""
+    found = sorted(folder.rglob(path), key=lambda f: (len(f.parts), f)) if folder and folder.is_dir() else []
+    return found[0] if found else None
+
+
+def write_scene(tribo, words, file):
+    done = subprocess.run([str(tribo), "sim", *words, "--write-mjcf", str(file)], capture_output=True, text=True)
+    if done.returncode != 0:
+        say(f"{file.name} was not written: {done.stderr.strip()}")
+        return None
+    return file
+
+
+def files(arguments, tribo):
+    """(name, file, simulated seconds) of all scenes that are there."""
+    for name, (path, seconds) in MODELS.items():
+        file = find_model(arguments.models, path)
+        if file:
+            yield name, file, seconds
+        else:
+            say(f"{name} is left out: no {path} below the folder of models (--models DIR or $MODELS; {arguments.models or 'none given'})")
+    for name, (words, seconds) in SCENES.items():
+        file = write_scene(tribo, words, arguments.work / f"{name}.xml")
+        if file:
+            yield name, file, seconds
+
+
+def write_rows(path, columns, rows):
+    """Keeps what was measured so far; called after every scene."""
+    lines = [",".join(columns)] + [",".join(str(r.get(c, "")) for c in columns) for r in rows]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def shown(row):
+    return (f"{row['scene']:>14} {row['engine']:<17} {float(row['steps_per_second']):>9.0f} steps/s, {row['contacts']} contacts, "
+            f"residual {row['residual_mean']} (worst {row['residual_worst']})")  # fmt: skip
+
+
+def speed(arguments, python):
+    tribo = arguments.bin / "tribo"
+    repeat, budget = (1, 10.0) if arguments.quick else (3, 60.0)
+    path = arguments.out / "sim_speed.csv"
+    kept = [] if not arguments.scene else [r for r in page.read_csv(path) if r["scene"] not in arguments.scene]
+    rows = []
+    for name, file, seconds in files(arguments, tribo):
+        if arguments.scene and name not in arguments.scene:
+            continue
+        seconds = 0.25 * seconds if arguments.quick else seconds
+        result, times = run_tribo(tribo, [file, "--law", "exact"], seconds, repeat, budget)
+        if result is None:
+            continue
+        rows.append(tribo_row(name, result, times))
+        say(shown(rows[-1]))
+        for cone in ("pyramidal", "elliptic") if python else ():
+            limits = ["--steps", result["steps"], "--repeat", repeat, "--budget", budget]
+            theirs = last_json([python, BENCH / "sim_mujoco.py", file, "--cone", cone, *limits])
+            if theirs is None:
+                continue
+            if not math.isclose(theirs["dt"], result["dt"]):
+                say(f"{name}: tribo steps {result['dt']} s and MuJoCo {theirs['dt']} s; not comparable")
+                continue
+            rows.append(mujoco_row(name, cone, theirs))
+            say(shown(rows[-1]))
+        write_rows(path, SPEED_COLUMNS, kept + rows)
+    say(f"wrote {path}")
+
+
+def drake(arguments, python):
+    """Clutter of 40 bodies: Drake's SAP beside tribo's sap, both with the convex law and near-rigid contacts."""
+    repeat, budget = (1, 10.0) if arguments.quick else (3, 60.0)
+    seconds, words = 2.0 if arguments.quick else 5.0, ["--scene", "clutter", "--solver", "sap", "--law", "convex"]
+    rows = []
+    result, times = run_tribo(arguments.bin / "tribo", words, seconds, repeat, budget)
+    exact, exact_times = run_tribo(arguments.bin / "tribo", ["--scene", "clutter"], seconds, repeat, budget)
+    for engine, r, t in (("tribo sap, convex law", result, times), ("tribo auto, exact law", exact, exact_times)):
+        if r:
+            rows.append({"engine": engine, "bodies": 40, "dt": r["dt"], "steps": r["steps"], **timing(t, r["steps"]),
+                         "contacts": number(r["contacts_mean"]), "iterations": number(r["iterations_mean"]),
+                         "highest": number(r["observables"]["highest"]), "escaped": number(r["observables"]["escaped"]),
+                         "missed_steps": r["missed_steps"]})  # fmt: skip
+    if python and result:
+        command = [python, BENCH / "sim_drake.py", "--bodies", 40, "--dt", result["dt"], "--steps", result["steps"]]
+        theirs = last_json([*command, "--repeat", repeat, "--budget", budget])
+        if theirs:
+            rows.append({"engine": f"drake {theirs['version']} SAP", "bodies": 40, "dt": theirs["dt"], "steps": theirs["steps"],
+                         **timing(theirs["cpu_seconds"], theirs["steps"]), "contacts": number(theirs["contacts_mean"]),
+                         "highest": number(theirs["highest"]), "escaped": number(theirs["escaped"])})  # fmt: skip
+    for row in rows:
+        say(f"clutter40 {row['engine']:<24} {float(row['steps_per_second']):>9.0f} steps/s, {row['contacts']} contacts")
+    write_rows(pathlib.Path(arguments.out) / "sim_drake.csv", DRAKE_COLUMNS, rows)
