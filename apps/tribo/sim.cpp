@@ -117,6 +117,7 @@ void SimCommand::check_outputs(const std::vector<ProblemDump>& problems) const {
   std::vector<std::string> files;
   if (!file.empty()) files.push_back(file);
   if (!record.empty()) files.push_back(record);
+  if (!write_mjcf.empty()) files.push_back(write_mjcf);
   for (const ProblemDump& dump : problems) files.push_back(dump.file);
   for (std::size_t a = 0; a < files.size(); ++a) {
     for (std::size_t b = a + 1; b < files.size(); ++b) {

@@ -193,6 +193,22 @@ expect 0 sim crate.xml --time 0.02 --record rest.h5 --record-every 5 --quiet
 head -c 8 rest.h5 | cmp -s - <(printf '\211HDF\r\n\032\n') || fail "rest.h5 is not HDF5"
 [ -z "$(find . -name '*.part')" ] || fail "a temporary file was left beside a recording"
 
+# A scene as MJCF: the same file again gives the same motion; what MJCF cannot say is refused.
+expect 0 sim --scene pyramid --write-mjcf pyramid.xml
+[ -s out ] && fail "--write-mjcf simulated the scene"
+expect 0 sim --scene pyramid --time 0.02 --json --quiet
+mv out scene.json
+expect 0 sim pyramid.xml --time 0.02 --json --quiet
+mv out file.json
+check_python "pyramid.xml moves as the scene" '
+import json
+a, b = json.load(open("scene.json")), json.load(open("file.json"))
+assert a["steps"] == b["steps"] and a["contacts_mean"] == b["contacts_mean"] > 0, (a, b)
+assert abs(a["energy"]["end"]["total"] - b["energy"]["end"]["total"]) < 1e-9
+'
+expect_error "finite stiffness" sim --scene clutter --write-mjcf clutter.xml
+expect_error "same file" sim pyramid.xml --write-mjcf pyramid.xml
+
 # The list of scenes.
 expect 0 scenes
 for name in stack pyramid wall slope sliding-block spring-cylinder clutter balls-in-box pile216 dominos cradle \
