@@ -37,9 +37,9 @@ DRAKE_COLUMNS = ["engine", "bodies", "dt", "steps", "cpu_seconds", "cpu_seconds_
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def last_json(command):
+def last_json(command, folder=None):
     """The JSON that a program prints; None, said, when it fails. Exit code 3 of tribo (missed steps) is a result."""
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=ENVIRONMENT, cwd=folder)
     if done.returncode not in (0, 3) or not done.stdout.strip():
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         say(f"{' '.join(str(c) for c in command)} failed (exit {done.returncode}): {last}")
@@ -141,7 +141,8 @@ def speed(arguments, python):
         say(shown(rows[-1]))
         for cone in ("pyramidal", "elliptic") if python else ():
             limits = ["--steps", result["steps"], "--repeat", repeat, "--budget", budget]
-            theirs = last_json([python, BENCH / "sim_mujoco.py", file, "--cone", cone, *limits])
+            command = [python.absolute(), BENCH / "sim_mujoco.py", file.resolve(), "--cone", cone, *limits]
+            theirs = last_json(command, arguments.work)  # MuJoCo leaves a log file where it runs
             if theirs is None:
                 continue
             if not math.isclose(theirs["dt"], result["dt"]):
