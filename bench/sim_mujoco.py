@@ -4,9 +4,9 @@
     sim_mujoco.py FILE --cone pyramidal|elliptic --steps N [--repeat 3] [--budget 60] [--samples 20]
 
 Timed: N steps from the file's own start in one call, CPU time of the process, after a run that is not counted. Then, not
-timed, the same steps one by one: contacts, solver iterations (of the first 20 islands, MuJoCo keeps no more) and, at `samples` of them, the residual: tribo's scaled
-certificate (docs/certificate.md) of MuJoCo's contact forces times dt, with the velocities after the step, for rigid
-contacts with Coulomb's law:
+timed, the same steps one by one: contacts, solver iterations (of the first 20 islands; MuJoCo keeps no more) and, at
+`samples` of them, the residual: tribo's scaled certificate (docs/certificate.md) of MuJoCo's contact forces times dt, with
+the velocities after the step, for rigid contacts with Coulomb's law:
 
     max_i |l_i - P(l_i - (w_i + mu |w_t| n) / s_i)|_inf / |l|_inf,   w_i = J_i v + n max(0, distance) / dt
 
