@@ -8,8 +8,8 @@
 
 #include "apps/tribo/commands.h"
 #include "apps/tribo/verified_solution.h"
-#include "tribo/problem/certificate.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/certificate.h"
 
 namespace tribo::cli {
 

@@ -10,8 +10,8 @@
 #include "apps/tribo/commands.h"
 #include "apps/tribo/json_output.h"
 #include "apps/tribo/text_table.h"
-#include "tribo/problem/certificate.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/certificate.h"
 #include "tribo/problem/islands.h"
 
 namespace tribo::cli {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "apps/tribo/support.h"
-#include "tribo/problem/certificate.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/certificate.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::cli {

@@ -48,6 +48,44 @@ TEST(BlockDiagonal, MultiplyOverwrites) {
   EXPECT_LT((y - test::dense(matrix) * x).norm(), 1e-12);
 }
 
+TEST(BlockDiagonal, UnitBlocksAreOnesAndAreKnownToBe) {
+  BlockDiagonal matrix;
+  EXPECT_TRUE(matrix.is_identity());
+  EXPECT_EQ(matrix.add_identity(3), 0);
+  EXPECT_EQ(matrix.add_identity(6), 1);
+  EXPECT_TRUE(matrix.is_identity());
+  EXPECT_EQ(test::dense(matrix), Matrix(Matrix::Identity(9, 9)));
+  test::Random random(7);
+  const Vector x = random.vector(9);
+  Vector y = Vector::Constant(9, 1e30);
+  matrix.multiply(x, y);
+  EXPECT_EQ(y, x);
+  BlockDiagonalCholesky factor;
+  ASSERT_EQ(factor.factorize(matrix), BlockDiagonalCholesky::kSuccess);
+  factor.solve_in_place(y);
+  EXPECT_EQ(y, x);
+  factor.solve_lower_in_place(y);
+  EXPECT_EQ(y, x);
+
+  // One other block, and it is no identity any more.
+  matrix.add_block(4.0 * Matrix::Identity(2, 2));
+  EXPECT_FALSE(matrix.is_identity());
+  const Vector longer = random.vector(11);
+  Vector product(11);
+  matrix.multiply(longer, product);
+  EXPECT_LT((product - test::dense(matrix) * longer).norm(), 1e-14);
+  ASSERT_EQ(factor.factorize(matrix), BlockDiagonalCholesky::kSuccess);
+  factor.solve_in_place(product);
+  EXPECT_LT((product - longer).norm(), 1e-14);
+
+  matrix.clear();
+  EXPECT_TRUE(matrix.is_identity());
+  matrix.add_block(4.0 * Matrix::Identity(2, 2));
+  matrix.add_identity(3);
+  EXPECT_FALSE(matrix.is_identity());
+  EXPECT_EQ(Matrix(matrix.block(1)), Matrix(Matrix::Identity(3, 3)));
+}
+
 TEST(BlockDiagonalCholesky, SolvesLikeADenseFactor) {
   const BlockDiagonal matrix = sample(4);
   const Matrix a = test::dense(matrix);

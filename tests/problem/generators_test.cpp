@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tribo/problem/certificate.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/certificate.h"
 
 namespace tribo {
 namespace {

@@ -12,8 +12,8 @@
 #include "tests/support/hdf5_maker.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/temporary_folder.h"
-#include "tribo/problem/certificate.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/certificate.h"
 #include "tribo/problem/generators.h"
 #include "tribo/problem/hdf5_reader.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/support/random.h"
-#include "tribo/problem/contact_problem.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/contact_problem.h"
 
 namespace tribo {
 namespace {

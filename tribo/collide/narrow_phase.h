@@ -16,10 +16,10 @@
 namespace tribo {
 
 struct ContactPoint {
-  Vec3 position;           // in the world, halfway between the two surfaces, m
-  Vec3 normal;             // unit, from the first shape to the second: impulses push the second along it
-  double gap;              // signed distance of the surfaces along the normal, m; < 0: penetration
-  std::uint32_t feature;   // unique among the points of one pair; persistent from step to step
+  Vec3 position;          // in the world, halfway between the two surfaces, m
+  Vec3 normal;            // unit, from the first shape to the second: impulses push the second along it
+  double gap;             // signed distance of the surfaces along the normal, m; < 0: penetration
+  std::uint32_t feature;  // unique among the points of one pair; persistent from step to step
 };
 
 struct NarrowPhaseSettings {

@@ -29,7 +29,16 @@
 namespace tribo {
 
 enum class ShapeKind : std::uint8_t {
-  plane, sphere, capsule, box, cylinder, ellipsoid, hull, mesh, height_field, distance_field
+  plane,
+  sphere,
+  capsule,
+  box,
+  cylinder,
+  ellipsoid,
+  hull,
+  mesh,
+  height_field,
+  distance_field
 };
 std::string_view to_string(ShapeKind kind);
 

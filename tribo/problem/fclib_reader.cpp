@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "tribo/problem/assembly.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/assembly.h"
 #include "tribo/problem/fclib_writer.h"
 #include "tribo/problem/hdf5_reader.h"
 

@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
+#include "tribo/math/errors.h"
 #include "tribo/problem/assembly.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/math/errors.h"
 #include "tribo/problem/hdf5_writer.h"
 #include "tribo/problem/lift.h"
 

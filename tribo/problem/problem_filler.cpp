@@ -22,7 +22,7 @@ void ProblemFiller::begin(ContactProblem& problem) {
   problem.mass_.clear();
   problem.jacobian_.clear();
   problem.delassus_.reset();
-  problem.structure_ = TreeStructure();
+  if (!problem.structure_.empty()) problem.structure_ = TreeStructure();
   problem.contact_count_ = 0;
   problem.rigid_ = true;
   problem.has_friction_ = false;

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "tribo/problem/assembly.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/assembly.h"
 
 namespace tribo::detail {
 namespace {
