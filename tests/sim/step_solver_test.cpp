@@ -1,0 +1,173 @@
+#include "tribo/sim/step_solver.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/random_model.h"
+#include "tribo/math/errors.h"
+#include "tribo/multibody/dynamics.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo {
+namespace {
+
+// Arms and free bodies with random constraints: on trees (0, 1, 2), on (3, 4), on 5 alone; the rest is free.
+class StepSolverTest : public testing::Test {
+ protected:
+  StepSolverTest()
+      : random_(4), model_(make_model()), kinematics_(model_), dynamics_(model_), roots_(model_) {
+    const State state = test::random_state(random_, model_);
+    kinematics_.set_positions(state.q);
+    dynamics_.set_positions(kinematics_);
+    motion_.velocity = state.v;
+    dynamics_.multiply_mass(state.v, motion_.momentum);
+    for (Index t = 0; t < model_.tree_count(); ++t) {
+      motion_.matrix.push_back(dynamics_.mass(t).data());
+      roots_.set(t, motion_.matrix[t], false);
+    }
+    for (Index k = 0; k < 9; ++k) add_constraint({k % 3, (k + 1) % 3});
+    for (Index k = 0; k < 3; ++k) add_constraint({3, 4});
+    for (Index k = 0; k < 2; ++k) add_constraint({5});
+    add_constraint({});  // between fixed bodies
+    settings_.tolerance = 1e-11;
+  }
+
+  Model make_model() {
+    ModelBuilder builder;
+    Index body = 0;
+    for (Index t = 0; t < 8; ++t) {
+      if (t % 2 == 0) {
+        body = builder.add_free_body(fmt::format("free{}", t), {}, test::random_inertia(random_));
+        continue;
+      }
+      Index parent = 0;
+      for (Index link = 0; link < 3; ++link) {
+        body = builder.add_body({.name = fmt::format("link{}", 10 * t + link),
+                                 .parent = parent,
+                                 .position = random_.vec3(),
+                                 .inertia = test::random_inertia(random_)});
+        builder.add_joint(test::random_joint(random_, body, link == 1 ? JointKind::ball : JointKind::hinge));
+        parent = body;
+      }
+    }
+    return builder.build();
+  }
+
+  void add_constraint(std::initializer_list<Index> trees) {
+    ProblemFiller::Constraint data;
+    constexpr ConstraintKind kinds[] = {ConstraintKind::contact, ConstraintKind::unilateral,
+                                        ConstraintKind::contact, ConstraintKind::box};
+    data.kind = kinds[set_.size() % 4];
+    data.friction = data.kind == ConstraintKind::contact ? 0.5 : 0.0;
+    data.lower = -0.1;
+    data.upper = 0.3;
+    data.compliance.setConstant(1e-3);
+    data.bias = 0.1 * random_.vec3();
+    set_.add(data, ConstraintSource::contact, set_.size());
+    for (const Index t : trees) {
+      const Index n = model_.tree_dof_count(t), rows = rows_of(data.kind);
+      Eigen::Map<Matrix>(set_.piece_on(t, n), rows, n) = random_.matrix(rows, n);
+    }
+  }
+
+  SolveSummary solve(StepSolver& solver, Index threads = 1) {
+    Workers workers(threads);
+    const std::vector<Vec3> start(set_.size(), Vec3::Zero());
+    return solver.solve(set_, motion_, settings_, workers, start, velocity_, impulse_);
+  }
+
+  test::Random random_;
+  Model model_;
+  Kinematics kinematics_;
+  Dynamics dynamics_;
+  TreeRoots roots_;
+  TreeMotion motion_;
+  ConstraintSet set_;
+  Settings settings_;
+  Vector velocity_;
+  std::vector<Vec3> impulse_;
+};
+
+TEST_F(StepSolverTest, IslandsTogetherAreTheWholeProblem) {
+  StepSolver solver(model_, "auto");
+  const SolveSummary summary = solve(solver);
+  EXPECT_EQ(summary.islands, 3);
+  EXPECT_EQ(summary.missed_islands, 0);
+  EXPECT_LE(summary.error, settings_.tolerance);
+  EXPECT_EQ(solver.component(2), solver.component(0));
+  EXPECT_EQ(solver.component(4), solver.component(3));
+  EXPECT_NE(solver.component(3), solver.component(0));
+  EXPECT_NE(solver.component(6), solver.component(7));
+
+  ContactProblem whole;
+  ASSERT_TRUE(solver.whole_problem(set_, motion_, whole, true));
+  EXPECT_EQ(whole.tree_count(), 8);
+  EXPECT_EQ(whole.constraint_count(), set_.size() - 1);
+  Solution solution;
+  ASSERT_EQ(make_solver("auto")->solve(whole, settings_, solution).status, Status::converged);
+  EXPECT_LT((solution.generalized_velocity - velocity_).norm(), 1e-7);
+  EXPECT_GT((velocity_ - motion_.velocity).norm(), 0.1);
+  for (Index i = 0; i < whole.constraint_count(); ++i) {
+    const Index rows = whole.rows(i);
+    EXPECT_LT((solution.impulse.segment(whole.row(i), rows) - impulse_[i].head(rows)).norm(), 1e-6) << i;
+    EXPECT_TRUE(impulse_[i].tail(3 - rows).isZero(0.0));
+  }
+  EXPECT_TRUE(impulse_.back().isZero(0.0));
+  for (const Index t : {6, 7}) {
+    const Index first = model_.tree_dof(t), n = model_.tree_dof_count(t);
+    EXPECT_EQ(velocity_.segment(first, n), motion_.velocity.segment(first, n));
+  }
+  ASSERT_TRUE(solver.whole_problem(set_, motion_, whole));
+  EXPECT_EQ(whole.tree_count(), 6);
+}
+
+TEST_F(StepSolverTest, UnitMassesChangeNothing) {
+  StepSolver raw(model_, "auto"), unit(model_, "auto");
+  solve(raw);
+  const Vector velocity = velocity_;
+  const std::vector<Vec3> impulse = impulse_;
+  motion_.roots = &roots_;
+  const SolveSummary summary = solve(unit);
+  EXPECT_EQ(summary.missed_islands, 0);
+  EXPECT_LT((velocity_ - velocity).norm(), 1e-7);
+  for (Index i = 0; i < set_.size(); ++i) EXPECT_LT((impulse_[i] - impulse[i]).norm(), 1e-6) << i;
+}
+
+TEST_F(StepSolverTest, SameBitsOnThreeThreads) {
+  motion_.roots = &roots_;
+  StepSolver one(model_, "auto"), three(model_, "auto");
+  solve(one);
+  const Vector velocity = velocity_;
+  for (int k = 0; k < 3; ++k) {
+    solve(three, 3);
+    EXPECT_EQ(velocity_, velocity);
+  }
+}
+
+TEST_F(StepSolverTest, AMissedIslandIsReported) {
+  settings_.max_iterations = 1;
+  settings_.tolerance = 1e-15;
+  StepSolver solver(model_, "pgs");
+  const SolveSummary summary = solve(solver);
+  EXPECT_GT(summary.missed_islands, 0);
+  EXPECT_GT(summary.error, 1e-15);
+  EXPECT_NE(summary.worst_status, Status::converged);
+}
+
+TEST_F(StepSolverTest, AMassThatIsNotPositiveMakesItsIslandMissAndKeepsTheFreeMotion) {
+  const Matrix bad = -Matrix::Identity(6, 6);
+  motion_.matrix[4] = bad.data();
+  StepSolver solver(model_, "auto");
+  const SolveSummary summary = solve(solver);
+  EXPECT_EQ(summary.missed_islands, 1);
+  EXPECT_TRUE(std::isinf(summary.error));
+  const Index first = model_.tree_dof(4);
+  EXPECT_EQ(velocity_.segment(first, 6), motion_.velocity.segment(first, 6));
+}
+
+TEST_F(StepSolverTest, UnknownSolversAreRefusedAtOnce) {
+  EXPECT_THROW(StepSolver(model_, "magic"), InvalidInput);
+}
+
+}  // namespace
+}  // namespace tribo
