@@ -37,7 +37,8 @@ STUDIES = {
     "scale": (["1000", "3000", "10000"], []),
     "splitting": (["200"], []),
 }
-SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "sim", "sim_scale", "page"]
+SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "sim",
+          "sim_scale", "page"]  # fmt: skip
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
 
 
@@ -196,8 +197,9 @@ def main():
     parser.add_argument("--study", action="store_true", help="also the settings of peers that were not the best")
     parser.add_argument("--solver", action="append", default=[], help="tribo solver, e.g. admm or nsgs:local=newton")
     parser.add_argument("--time-cap", type=float, default=5.0, help="seconds per solve")
-    parser.add_argument("--scene", action="append", default=[], help="sim: only this one; the other rows are kept")
-    parser.add_argument("--scale-cap", type=float, default=300.0, help="sim_scale: seconds per run, from where a scene grows no more")
+    parser.add_argument("--scene", action="append", default=[], help="sim, sim_scale: only this one; the other rows are kept")
+    parser.add_argument("--scale-cap", type=float, default=300.0,
+                        help="sim_scale: CPU seconds per run, from where a scene grows no more")  # fmt: skip
     parser.add_argument("--out", type=pathlib.Path, default=BENCH / "results")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "native" / "bin")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "bench", help="environment, temporary files")

@@ -5,6 +5,7 @@ is the number and the slowest stands beside it. tribo solves every step under th
 Standard library only; MuJoCo and Drake run in environments of their own (machine.py).
 """
 
+import csv
 import json
 import math
 import os
@@ -32,8 +33,8 @@ SCENES = {
 PARTS = ["kinematics", "collision", "assembly", "solve", "integrate"]
 SPEED_COLUMNS = ["scene", "engine", "dofs", "dt", "steps", "cpu_seconds", "cpu_seconds_slowest", "runs", "steps_per_second",
                  "contacts", "iterations", "residual_mean", "residual_worst", "missed_steps", *PARTS]  # fmt: skip
-DRAKE_COLUMNS = ["engine", "bodies", "dt", "steps", "cpu_seconds", "cpu_seconds_slowest", "runs", "steps_per_second", "contacts",
-                 "iterations", "highest", "escaped", "missed_steps"]  # fmt: skip
+DRAKE_COLUMNS = ["engine", "bodies", "dt", "steps", "cpu_seconds", "cpu_seconds_slowest", "runs", "steps_per_second",
+                 "contacts", "iterations", "highest", "escaped", "missed_steps"]  # fmt: skip
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -106,7 +107,8 @@ def files(arguments, tribo):
         if file:
             yield name, file, seconds
         else:
-            say(f"{name} is left out: no {path} below the folder of models (--models DIR or $MODELS; {arguments.models or 'none given'})")
+            folder = arguments.models or "none given"
+            say(f"{name} is left out: no {path} below the folder of models (--models DIR or $MODELS: {folder})")
     for name, (words, seconds) in SCENES.items():
         file = write_scene(tribo, words, arguments.work / f"{name}.xml")
         if file:
@@ -115,13 +117,15 @@ def files(arguments, tribo):
 
 def write_rows(path, columns, rows):
     """Keeps what was measured so far; called after every scene."""
-    lines = [",".join(columns)] + [",".join(str(r.get(c, "")) for c in columns) for r in rows]
-    path.write_text("\n".join(lines) + "\n")
+    with open(path, "w", newline="") as output:
+        writer = csv.DictWriter(output, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def shown(row):
-    return (f"{row['scene']:>14} {row['engine']:<17} {float(row['steps_per_second']):>9.0f} steps/s, {row['contacts']} contacts, "
-            f"residual {row['residual_mean']} (worst {row['residual_worst']})")  # fmt: skip
+    return (f"{row['scene']:>14} {row['engine']:<17} {float(row['steps_per_second']):>9.0f} steps/s, "
+            f"{row['contacts']} contacts, residual {row['residual_mean']} (worst {row['residual_worst']})")  # fmt: skip
 
 
 def speed(arguments, python):
