@@ -1,0 +1,145 @@
+// What the filler makes is what the checking builder makes.
+#include "tribo/problem/problem_filler.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/allocation_counter.h"
+#include "tests/support/random.h"
+
+namespace tribo {
+namespace {
+
+// Trees of several sizes, all kinds of constraints, rigid and compliant.
+void fill(unsigned seed, Index constraints, bool unit_masses, ProblemFiller& filler, ContactProblem& filled,
+          ContactProblemBuilder& builder) {
+  test::Random random(seed);
+  constexpr Index sizes[] = {6, 3, 6, 9, 1};
+  filler.begin(filled);
+  for (const Index n : sizes) {
+    const Matrix mass = unit_masses ? Matrix(Matrix::Identity(n, n)) : test::random_spd(random, n);
+    const Vector momentum = random.vector(n);
+    builder.add_tree(mass, momentum);
+    if (unit_masses) {
+      filler.add_unit_tree(n, momentum.data());
+    } else {
+      filler.add_tree(n, mass.data(), momentum.data());
+    }
+  }
+  for (Index i = 0; i < constraints; ++i) {
+    ProblemFiller::Constraint c;
+    c.kind = static_cast<ConstraintKind>(i % 4);
+    const Index rows = rows_of(c.kind);
+    if (c.kind == ConstraintKind::contact) c.friction = random.uniform(0.0, 1.0);
+    if (c.kind == ConstraintKind::box) c.lower = -1.0, c.upper = std::numeric_limits<double>::infinity();
+    c.bias.head(rows) = random.vector(rows);
+    if (i % 3 == 0) c.compliance.head(rows) = random.vector(rows).cwiseAbs();
+    c.key = 1000 + 7 * static_cast<std::uint64_t>(i);
+    std::vector<JacobianPiece> pieces;
+    filler.add_constraint(c);
+    for (Index p = 0; p < 1 + i % 2; ++p) {
+      const Index tree = (i + 2 * p) % 5;
+      pieces.push_back({tree, random.matrix(rows, sizes[tree])});
+      filler.add_piece(tree, pieces.back().block.data());
+    }
+    switch (c.kind) {
+      case ConstraintKind::contact:
+        builder.add_contact(c.friction, pieces, c.bias, c.compliance, c.key);
+        break;
+      case ConstraintKind::unilateral:
+        builder.add_unilateral(pieces, c.bias[0], c.compliance[0], c.key);
+        break;
+      case ConstraintKind::bilateral:
+        builder.add_bilateral(pieces, c.bias[0], c.compliance[0], c.key);
+        break;
+      case ConstraintKind::box:
+        builder.add_box(c.lower, c.upper, pieces, c.bias[0], c.compliance[0], c.key);
+        break;
+    }
+  }
+}
+
+void expect_same(const ContactProblem& filled, const ContactProblem& built) {
+  EXPECT_TRUE(filled == built);
+  ASSERT_EQ(filled.constraint_count(), built.constraint_count());
+  EXPECT_EQ(filled.contact_count(), built.contact_count());
+  EXPECT_EQ(filled.is_rigid(), built.is_rigid());
+  EXPECT_EQ(filled.has_friction(), built.has_friction());
+  EXPECT_LT((filled.free_velocity() - built.free_velocity()).norm(), 1e-12);
+  EXPECT_NEAR(filled.free_energy(), built.free_energy(), 1e-12 * built.free_energy());
+  for (Index i = 0; i < built.constraint_count(); ++i) {
+    EXPECT_EQ(filled.key(i), built.key(i));
+    EXPECT_NEAR(filled.scale(i), built.scale(i), 1e-12 * built.scale(i)) << i;
+    EXPECT_LT((filled.delassus_diagonal(i) - built.delassus_diagonal(i)).norm(), 1e-11) << i;
+  }
+  test::Random random(9);
+  const Vector impulse = random.vector(built.row_count());
+  Vector scratch, u, v;
+  built.velocity_of(impulse, scratch, v);
+  filled.velocity_of(impulse, scratch, u);
+  EXPECT_LT((u - v).norm(), 1e-11);
+}
+
+TEST(ProblemFiller, MakesWhatTheBuilderMakes) {
+  for (const bool unit_masses : {false, true}) {
+    ProblemFiller filler;
+    ContactProblem filled;
+    unsigned seed = 1;
+    for (const Index constraints : {11, 4, 23, 0, 8}) {  // one filler and problem, larger and smaller
+      ContactProblemBuilder builder;
+      fill(++seed, constraints, unit_masses, filler, filled, builder);
+      ASSERT_TRUE(filler.finish());
+      expect_same(filled, builder.build());
+      EXPECT_EQ(filled.mass().is_identity(), unit_masses);
+    }
+  }
+}
+
+TEST(ProblemFiller, PiecesMayBeChangedUntilTheNextCall) {
+  ProblemFiller filler;
+  ContactProblem problem;
+  const Vec3 momentum(1.0, 2.0, 3.0);
+  const Eigen::RowVector3d row(1.0, 1.0, 1.0);
+  filler.begin(problem);
+  filler.add_unit_tree(3, momentum.data());
+  filler.add_constraint({.kind = ConstraintKind::unilateral});
+  filler.add_piece(0, row.data())[2] = 10.0;
+  ASSERT_TRUE(filler.finish());
+  EXPECT_DOUBLE_EQ(problem.free_velocity()[0], 1.0 + 2.0 + 30.0);
+  EXPECT_DOUBLE_EQ(problem.scale(0), 102.0);
+}
+
+TEST(ProblemFiller, AMassThatIsNotPositiveDefiniteIsNoticed) {
+  ProblemFiller filler;
+  ContactProblem problem;
+  const Mat3 mass = Vec3(1.0, -1.0, 1.0).asDiagonal();
+  const Vec3 momentum = Vec3::Zero();
+  filler.begin(problem);
+  filler.add_tree(3, mass.data(), momentum.data());
+  EXPECT_FALSE(filler.finish());
+}
+
+TEST(ProblemFiller, FillingTheSameStructureAgainAllocatesNothing) {
+  ProblemFiller filler;
+  ContactProblem problem;
+  const Mat3 mass = 2.0 * Mat3::Identity();
+  const Vec3 momentum = Vec3::Ones();
+  const auto once = [&] {
+    filler.begin(problem);
+    filler.add_tree(3, mass.data(), momentum.data());
+    filler.add_unit_tree(3, momentum.data());
+    for (Index i = 0; i < 5; ++i) {
+      filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5});
+      filler.add_piece(0, mass.data());
+      filler.add_piece(1, mass.data());
+    }
+    return filler.finish();
+  };
+  ASSERT_TRUE(once());
+  ASSERT_TRUE(once());
+  const std::size_t before = test::allocation_count();
+  EXPECT_TRUE(once());
+  EXPECT_EQ(test::allocation_count(), before);
+}
+
+}  // namespace
+}  // namespace tribo
