@@ -70,8 +70,7 @@ def add_bodies(plant, count, columns, pitch, properties):
     random, places = Random(1), []
     for i in range(count):
         layer, x, y = i // columns**2, i % columns**2 % columns, i % columns**2 // columns
-        # The arguments of the C++ constructor are evaluated from the last to the first.
-        dy, dx = random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01)
+        dx, dy = random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01)
         place = [(x - 0.5 * (columns - 1)) * pitch + dx, (y - 0.5 * (columns - 1)) * pitch + dy, 0.1 + 0.15 * layer]
         ball = random.uniform() < 0.5
         if ball:

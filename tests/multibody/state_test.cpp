@@ -87,7 +87,7 @@ TEST(State, NormalizeScalesQuaternionsAlone) {
 }
 
 TEST(State, IntegratesWithoutAllocating) {
-  if (!test::counts_allocations()) GTEST_SKIP();
+  if (!test::counts_allocations()) GTEST_SKIP() << "allocations cannot be counted in this build";
   test::Random random(4);
   const Model model = test::random_model(random, {.bodies = 20});
   State state = test::random_state(random, model);

@@ -64,8 +64,8 @@ class BlockCholesky {
   bool factorize_tail();
 
   BlockElimination plan_;
-  std::vector<double> values_;
-  mutable std::vector<double> work_;  // permuted right-hand side
+  Numbers values_;
+  mutable Numbers work_;  // permuted right-hand side
   const std::function<bool()>* interrupt_ = nullptr;
 };
 

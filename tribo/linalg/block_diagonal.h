@@ -42,7 +42,7 @@ class BlockDiagonal {
   friend class BlockDiagonalCholesky;
   std::vector<Index> start_{0};             // [blocks + 1] first degree of freedom of each block
   std::vector<std::size_t> data_start_{0};  // [blocks + 1] first entry of each block in data_
-  std::vector<double> data_;
+  Numbers data_;
   bool identity_ = true;
 };
 

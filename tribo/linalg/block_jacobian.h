@@ -62,7 +62,7 @@ class BlockJacobian {
   std::vector<Index> piece_start_{0};
   std::vector<Index> tree_, dof_, cols_;
   std::vector<std::size_t> data_start_;
-  std::vector<double> data_;
+  Numbers data_;
 };
 
 }  // namespace tribo

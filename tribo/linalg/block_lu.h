@@ -69,9 +69,9 @@ class BlockLu {
 
   BlockElimination plan_;
   std::size_t upper_ = 0;       // where the second array begins in values_
-  std::vector<double> values_;  // L, pivots and tail; then U^T
+  Numbers values_;              // L, pivots and tail; then U^T
   std::vector<int> exchanges_;  // [size] row exchanges of pivots kept as LU and of the tail
-  mutable std::vector<double> work_;
+  mutable Numbers work_;
   double growth_ = 1.0;
   const std::function<bool()>* interrupt_ = nullptr;
 };

@@ -70,7 +70,7 @@ class BlockMatrix {
   std::vector<Index> starts_;
   std::vector<Index> block_start_, column_, diagonal_;
   std::vector<std::size_t> data_start_;
-  std::vector<double> data_;
+  Numbers data_;
 };
 
 }  // namespace tribo

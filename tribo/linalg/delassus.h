@@ -29,7 +29,7 @@ class DelassusAssembler {
   std::vector<Index> piece_end_, group_rows_, piece_tree_, piece_cols_;  // the structure prepared for
   std::vector<Index> tree_start_, tree_group_, tree_piece_;  // per tree: who touches it, in constraint order
   std::vector<std::size_t> half_start_;                      // [pieces]
-  std::vector<double> half_;                                 // L^-1 J_p^T, piece after piece
+  Numbers half_;                                             // L^-1 J_p^T, piece after piece
 };
 
 // The same for a single use.

@@ -74,7 +74,7 @@ class TreeMatrix {
   std::vector<Index> parent_, depth_;
   std::vector<Index> start_;  // [n + 1] first entry of row d
   std::vector<Index> path_;   // columns of the entries
-  std::vector<double> values_;
+  Numbers values_;
 };
 
 }  // namespace tribo

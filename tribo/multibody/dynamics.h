@@ -75,7 +75,7 @@ class Dynamics {
 
   const Model* model_;
   std::vector<std::size_t> start_;  // [trees + 1] first entry of each block
-  std::vector<double> blocks_;
+  Numbers blocks_;
   std::vector<Index> tree_item_;  // [trees] into free_ or chains_
   std::vector<FreeBody> free_;
   std::vector<Chain> chains_;

@@ -71,7 +71,7 @@ class TreeStructure {
   std::vector<Index> term_start_{0};  // [pieces + 1], up to the last piece that has terms
   std::vector<Index> term_dof_;
   std::vector<std::size_t> term_offset_;
-  std::vector<double> blocks_;  // column-major
+  Numbers blocks_;  // column-major
 };
 
 }  // namespace tribo

@@ -56,7 +56,7 @@ class ConstraintSet {
  private:
   std::vector<Entry> entries_;
   std::vector<Piece> pieces_;
-  std::vector<double> values_;
+  Numbers values_;
 };
 
 }  // namespace tribo

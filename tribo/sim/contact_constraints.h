@@ -19,7 +19,7 @@ class ContactConstraints {
  public:
   explicit ContactConstraints(const ContactFinder& finder) : finder_(&finder) {}
 
-  // Appends the contacts chosen (all where `chosen` is empty).
+  // Appends all contacts of a step.
   void add(const std::vector<Contact>& contacts, const Kinematics& kinematics, const FreeMotion& motion,
            double h, Law law, const ContactLawSettings& settings, ConstraintSet& set);
   // One of them with its bias given; for impacts.
@@ -40,7 +40,7 @@ class ContactConstraints {
 
   const ContactFinder* finder_;
   std::vector<ContactConstraint> list_;
-  std::vector<double> column_;
+  Numbers column_;
 };
 
 }  // namespace tribo

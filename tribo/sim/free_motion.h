@@ -66,7 +66,7 @@ class FreeMotion {
   Vector diagonal_;                                   // implicit part of A [dofs]
   std::vector<bool> plain_;                           // [trees] nothing implicit: A = M
   TreeMotion motion_;
-  std::vector<double> own_;             // storage of the A that differ from M
+  Numbers own_;                         // storage of the A that differ from M
   std::vector<std::size_t> own_start_;  // [trees]
   TreeRoots roots_;
   Vector force_, bias_;

@@ -13,6 +13,23 @@ namespace tribo::detail {
 
 namespace {
 
+// Draws stand in statements of their own: the order in which arguments are evaluated is the compiler's choice.
+Vec3 grid_place(Index x, Index y, Index across, double pitch, double height, double noise, Random& random) {
+  Vec3 place((x - 0.5 * (across - 1)) * pitch, (y - 0.5 * (across - 1)) * pitch, height);
+  place.x() += random.uniform(-noise, noise);
+  place.y() += random.uniform(-noise, noise);
+  return place;
+}
+
+// In [-1, 1]^2 x [lowest, 1].
+Vec3 random_vector(double lowest, Random& random) {
+  Vec3 v;
+  v.x() = random.uniform(-1.0, 1.0);
+  v.y() = random.uniform(-1.0, 1.0);
+  v.z() = random.uniform(lowest, 1.0);
+  return v;
+}
+
 // Four planes facing inwards around a square of the given half side, and the floor.
 void add_bin(World& world, double half, const Material& material, bool walls) {
   world.add_geom({.name = "floor", .shape = Shape::plane(), .material = material});
@@ -70,8 +87,7 @@ Scene make_clutter(const SceneValues& values, double dt) {
   const Index per_layer = columns * columns;
   for (Index i = 0; i < count; ++i) {
     const Index layer = i / per_layer, x = i % per_layer % columns, y = i % per_layer / columns;
-    const Vec3 place((x - 0.5 * (columns - 1)) * pitch + random.uniform(-0.01, 0.01),
-                     (y - 0.5 * (columns - 1)) * pitch + random.uniform(-0.01, 0.01), 0.1 + 0.15 * layer);
+    const Vec3 place = grid_place(x, y, columns, pitch, 0.1 + 0.15 * layer, 0.01, random);
     const bool ball = random.uniform() < 0.5;
     const Shape shape = ball ? Shape::sphere(0.05) : Shape::box(Vec3::Constant(0.05));
     const Mat3 turn = ball ? Mat3(Mat3::Identity())
@@ -101,8 +117,7 @@ Scene make_balls_in_box(const SceneValues& values, double dt) {
   const double mass = 1000.0 * 4.0 / 3.0 * 3.14159265358979323846 * radius * radius * radius;
   for (Index i = 0; i < count; ++i) {
     const Index layer = i / (across * across), x = i % across, y = i / across % across;
-    const Vec3 place((x - 0.5 * (across - 1)) * pitch + random.uniform(-0.001, 0.001),
-                     (y - 0.5 * (across - 1)) * pitch + random.uniform(-0.001, 0.001), 0.04 + 0.08 * layer);
+    const Vec3 place = grid_place(x, y, across, pitch, 0.04 + 0.08 * layer, 0.001, random);
     add_solid(builder, scene.world, "ball" + std::to_string(i), Shape::sphere(radius), mass, {place},
               material);
   }
@@ -127,7 +142,7 @@ Shape mixed_shape(Index kind, double size, Random& random) {
     default: {
       std::vector<Vec3> points;
       for (Index k = 0; k < 16; ++k) {
-        Vec3 p(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0));
+        const Vec3 p = random_vector(-1.0, random);
         points.push_back(size * p / std::max(0.3, p.norm()));
       }
       return Shape::hull(ConvexHull::around(points));
@@ -146,9 +161,8 @@ Scene make_pile216(const SceneValues& values, double dt) {
   for (Index i = 0; i < side * side * side; ++i) {
     const Index x = i % side, y = i / side % side, z = i / (side * side);
     const Shape shape = mixed_shape(i % kinds, random.uniform(0.04, 0.055), random);
-    const Vec3 place((x - 0.5 * (side - 1)) * pitch + random.uniform(-0.005, 0.005),
-                     (y - 0.5 * (side - 1)) * pitch + random.uniform(-0.005, 0.005), 0.08 + z * pitch);
-    const Vec3 axis(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(0.1, 1.0));
+    const Vec3 place = grid_place(x, y, side, pitch, 0.08 + z * pitch, 0.005, random);
+    const Vec3 axis = random_vector(0.1, random);
     const Mat3 turn = Eigen::AngleAxisd(random.uniform(0.0, 3.0), axis.normalized()).toRotationMatrix();
     add_solid(builder, scene.world, "body" + std::to_string(i), shape, 1000.0 * shape.moments().volume,
               {place, turn}, material);

@@ -8,7 +8,8 @@
 namespace tribo {
 
 namespace {
-// Up to here solvers keep nothing of a problem's structure, and one solver per thread serves all such islands.
+// Constraints up to which one solver per thread serves all islands: they are solved directly, without a structure worth
+// keeping.
 constexpr Index kTiny = 5;
 
 // Solvers whose penalties come from the masses of the bodies.

@@ -34,7 +34,7 @@ class SmallDelassus {
   void add_couplings(const ContactProblem& problem);
 
   Dense w_;
-  std::vector<double> half_;             // L^-1 J_p^T, piece after piece
+  Numbers half_;                         // L^-1 J_p^T, piece after piece
   std::vector<std::size_t> half_start_;  // [pieces]
 };
 

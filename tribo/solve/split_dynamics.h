@@ -62,14 +62,14 @@ class SplitDynamics {
                 double* out, Index worker);
 
   std::vector<std::size_t> factor_start_;  // [trees] into factors_; 6x6: inverse, otherwise lower factor
-  std::vector<double> factors_;
-  std::vector<double> forces_;                       // J^T s per term, see SplitTerms
+  Numbers factors_;
+  Numbers forces_;                                   // J^T s per term, see SplitTerms
   std::vector<TreeMatrix> tree_mass_, tree_factor_;  // [articulated]
   PrimalKernel kernel_;                              // Splitting::none
   std::vector<Vector> wrench_;                       // [workers] extended force of one tree
   std::vector<std::vector<Mat6>> inertia_;           // [workers] virtual inertias of one tree
   std::vector<Vector> scratch_;                      // [workers]
-  std::vector<double> partial_;                      // [trees]
+  Numbers partial_;                                  // [trees]
   std::vector<char> failed_;                         // [trees]
 };
 

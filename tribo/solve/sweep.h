@@ -86,7 +86,7 @@ class SweepOperator {
   Mode mode_ = Mode::velocity;
   std::vector<Constraint> constraint_;
   std::vector<Piece> piece_;
-  std::vector<double> data_;
+  Numbers data_;
   Vector y_, y_free_;  // L^T v and its value without impulses, L^-1 b
   // For forming W out of the pieces.
   std::vector<Index> tree_rows_;  // [trees] constraint rows on each tree
@@ -133,7 +133,7 @@ class SweepRest {
   Index longest_ = 0;
   Index resting_ = 0;  // how many have rest > 0
   std::vector<Index> rest_, quiet_, awake_;
-  std::vector<double> steps_;
+  Numbers steps_;
 };
 
 // Decides when the full error is worth its price (about a sweep). The step of a sweep relative to the
