@@ -1,4 +1,4 @@
-// The three forms of the momentum equation against each other and against finite differences.
+// The forms of the momentum equation against each other and against finite differences.
 #include "tribo/solve/newton_system.h"
 
 #include <gtest/gtest.h>
@@ -11,18 +11,7 @@
 namespace tribo {
 namespace {
 
-std::unique_ptr<NewtonSystem> make(NewtonForm form) {
-  switch (form) {
-    case NewtonForm::small:
-      return make_small_system();
-    case NewtonForm::rows:
-      return make_rows_system();
-    default:
-      return make_dofs_system();
-  }
-}
-
-// A cube on a slope: 4 contacts, so that all three forms apply.
+// A cube on a slope: 4 contacts, so that all forms apply.
 TEST(NewtonSystem, FormsTakeTheSameStep) {
   const ContactProblem problem = test::cube_on_slope(0.5, 0.3);
   ProximalLaw law;
@@ -31,8 +20,8 @@ TEST(NewtonSystem, FormsTakeTheSameStep) {
   Vector start = random.vector(problem.row_count()), impulse(problem.row_count());
   test::project(problem, start);
   std::vector<Vector> velocities;
-  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small}) {
-    const auto system = make(form);
+  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small, NewtonForm::dense}) {
+    const auto system = make_newton_system(form);
     system->prepare(problem);
     system->start(start);
     Vector v, u;
@@ -48,6 +37,7 @@ TEST(NewtonSystem, FormsTakeTheSameStep) {
   }
   EXPECT_LE((velocities[0] - velocities[1]).lpNorm<Eigen::Infinity>(), 1e-11);
   EXPECT_LE((velocities[0] - velocities[2]).lpNorm<Eigen::Infinity>(), 1e-11);
+  EXPECT_LE((velocities[0] - velocities[3]).lpNorm<Eigen::Infinity>(), 1e-11);
 }
 
 // Where the law is smooth around the state, a short step reduces the residual by its own share to first order:
@@ -55,7 +45,7 @@ TEST(NewtonSystem, FormsTakeTheSameStep) {
 void expect_newton_direction(const ContactProblem& problem, NewtonForm form, Law kind) {
   ProximalLaw law;
   law.prepare(problem, 3.0);
-  const auto system = make(form);
+  const auto system = make_newton_system(form);
   system->prepare(problem);
   Vector start = Vector::Zero(problem.row_count()), impulse(problem.row_count());
   system->start(start);
@@ -80,11 +70,14 @@ TEST(NewtonSystem, DirectionsAreNewtons) {
     expect_newton_direction(test::lifted_problem(3, 0.0), NewtonForm::rows, law);
     expect_newton_direction(test::lifted_problem(3, 0.1), NewtonForm::rows, law);  // unsymmetric W
     expect_newton_direction(test::cube_on_slope(0.4, 0.2), NewtonForm::small, law);
+    expect_newton_direction(test::cube_on_slope(0.4, 0.2), NewtonForm::dense, law);
+    expect_newton_direction(test::all_kinds(1, 0.0), NewtonForm::dense, law);     // more rows than dofs
+    expect_newton_direction(test::all_kinds(2, 0.3, 4), NewtonForm::dense, law);  // fewer
   }
 }
 
 TEST(NewtonSystem, ChoosesTheForm) {
-  EXPECT_EQ(suitable_form(test::cube_on_slope(0.4, 0.2)), NewtonForm::small);
+  EXPECT_EQ(suitable_form(test::cube_on_slope(0.4, 0.2)), NewtonForm::dense);
   EXPECT_EQ(suitable_form(test::lifted_problem(1, 0.1)), NewtonForm::rows);
   EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 12)), NewtonForm::dofs);
   EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 4)), NewtonForm::rows);

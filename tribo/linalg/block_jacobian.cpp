@@ -1,9 +1,31 @@
 #include "tribo/linalg/block_jacobian.h"
 
+#include <algorithm>
 #include <cassert>
 #include <type_traits>
 
 namespace tribo {
+namespace {
+
+// Pieces of one or three rows times a vector: too small for general products, whose set-up costs as much.
+void add_three_rows(const double* j, const double* x, Index n, Vec3& sum) {
+  double even[3] = {0.0, 0.0, 0.0},
+         odd[3] = {0.0, 0.0, 0.0};  // two short chains of additions instead of a long one
+  Index c = 0;
+  for (; c + 1 < n; c += 2, j += 6) {
+    for (int r = 0; r < 3; ++r) {
+      even[r] += j[r] * x[c];
+      odd[r] += j[3 + r] * x[c + 1];
+    }
+  }
+  for (int r = 0; r < 3; ++r) sum[r] += even[r] + odd[r] + (c < n ? j[r] * x[c] : 0.0);
+}
+
+void add_three_rows_transposed(const double* j, const double* l, Index n, double* f) {
+  for (Index c = 0; c < n; ++c) f[c] += j[3 * c] * l[0] + j[3 * c + 1] * l[1] + j[3 * c + 2] * l[2];
+}
+
+}  // namespace
 
 void BlockJacobian::reserve(Index groups, Index pieces, std::size_t entries) {
   row_start_.reserve(static_cast<std::size_t>(groups) + 1);
@@ -31,19 +53,23 @@ Index BlockJacobian::add_group(Index rows) {
 
 void BlockJacobian::add_piece(Index tree, Index first_dof, const Eigen::Ref<const Matrix>& block) {
   assert(block.rows() == rows(group_count() - 1));
+  double* data = add_piece(tree, first_dof, static_cast<Index>(block.cols()));
+  Eigen::Map<Matrix>(data, block.rows(), block.cols()) = block;
+}
+
+double* BlockJacobian::add_piece(Index tree, Index first_dof, Index cols) {
   tree_.push_back(tree);
   dof_.push_back(first_dof);
-  cols_.push_back(static_cast<Index>(block.cols()));
+  cols_.push_back(cols);
   data_start_.push_back(data_.size());
-  data_.resize(data_.size() + block.size());
-  Eigen::Map<Matrix>(data_.data() + data_start_.back(), block.rows(), block.cols()) = block;
+  data_.resize(data_.size() + static_cast<std::size_t>(rows(group_count() - 1)) * cols);
   ++piece_start_.back();
+  return data_.data() + data_start_.back();
 }
 
 // Calls action(row, J_g v) for every group; contacts on free bodies (3x6 pieces) have fixed sizes.
 template <class Action>
 void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const {
-  using PieceX = Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>;
   for (Index g = 0; g < group_count(); ++g) {
     if (rows(g) == 3) {
       Vec3 sum = Vec3::Zero();
@@ -56,7 +82,7 @@ void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Ac
                       (j[9 + r] * x[3] + j[12 + r] * x[4] + j[15 + r] * x[5]);
           }
         } else {
-          sum.noalias() += PieceX(piece_data(p), 3, cols_[p]) * v.segment(dof_[p], cols_[p]);
+          add_three_rows(piece_data(p), v.data() + dof_[p], cols_[p], sum);
         }
       }
       action(row_start_[g], sum);
@@ -93,13 +119,13 @@ void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda
     const double* l = lambda.data() + row_start_[g];
     if (l[0] == 0.0 && (r == 1 || (l[1] == 0.0 && l[2] == 0.0))) continue;  // open contacts are many
     for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
+      // Columns of three do not fill a register; read across them the products do.
       if (r == 3 && cols_[p] == 6) {
-        // Columns of three do not fill a register; read across them the products do.
-        const double* j = piece_data(p);
-        double* target = f.data() + dof_[p];
-        for (int c = 0; c < 6; ++c) target[c] += j[3 * c] * l[0] + j[3 * c + 1] * l[1] + j[3 * c + 2] * l[2];
+        add_three_rows_transposed(piece_data(p), l, 6, f.data() + dof_[p]);
+      } else if (r == 3) {
+        add_three_rows_transposed(piece_data(p), l, cols_[p], f.data() + dof_[p]);
       } else {
-        f.segment(dof_[p], cols_[p]).noalias() += piece(g, p).transpose() * lambda.segment(row_start_[g], r);
+        f.segment(dof_[p], cols_[p]) += l[0] * Eigen::Map<const Vector>(piece_data(p), cols_[p]);
       }
     }
   }

@@ -29,8 +29,8 @@ class BlockJacobian {
   // per group.
   void add_piece(Index tree, Index first_dof, const Eigen::Ref<const Matrix>& block);
 
-  // The entries of the piece added last, column-major.
-  double* last_piece() { return data_.data() + data_start_.back(); }
+  // The same for a block that the caller fills at once, column-major.
+  double* add_piece(Index tree, Index first_dof, Index cols);
 
   Index group_count() const { return static_cast<Index>(row_start_.size()) - 1; }
   Index row_count() const { return row_start_.back(); }

@@ -1,8 +1,9 @@
 #include "tribo/linalg/block_lu.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+
+#include "tribo/linalg/dense_lu.h"
 
 namespace tribo {
 namespace {
@@ -40,40 +41,6 @@ bool invert(Eigen::Map<Eigen::Matrix<double, B, B>>& m) {
     if (exchanged[c] != c) m.col(c).swap(m.col(exchanged[c]));
   }
   return true;
-}
-
-// Right-looking LU with row pivoting by panels, in place: m = P^T L U with the exchanges recorded.
-bool factorize_dense(Strided<Eigen::Dynamic>& m, int* exchanges) {
-  constexpr Index kPanel = 24;
-  const Index n = m.rows();
-  for (Index first = 0; first < n; first += kPanel) {
-    const Index width = std::min(kPanel, n - first);
-    for (Index c = first; c < first + width; ++c) {
-      Index best = 0;
-      const double pivot = m.col(c).tail(n - c).cwiseAbs().maxCoeff(&best);
-      if (!(pivot > 0.0) || !std::isfinite(pivot)) return false;
-      exchanges[c] = static_cast<int>(c + best);
-      if (best != 0) m.row(c).swap(m.row(c + best));
-      m.col(c).tail(n - c - 1) /= m(c, c);
-      for (Index j = c + 1; j < first + width; ++j) {
-        m.col(j).tail(n - c - 1) -= m(c, j) * m.col(c).tail(n - c - 1);
-      }
-    }
-    const Index rest = n - first - width;
-    if (rest == 0) break;
-    auto right = m.block(first, first + width, width, rest);
-    m.block(first, first, width, width).triangularView<Eigen::UnitLower>().solveInPlace(right);
-    m.bottomRightCorner(rest, rest).noalias() -= m.block(first + width, first, rest, width) * right;
-  }
-  return true;
-}
-
-template <class Segment>
-void solve_dense(const double* data, Index n, const int* exchanges, Segment& y) {
-  const Eigen::Map<const Matrix> lu(data, n, n);
-  for (Index c = 0; c < n; ++c) std::swap(y[c], y[exchanges[c]]);
-  lu.triangularView<Eigen::UnitLower>().solveInPlace(y);
-  lu.triangularView<Eigen::Upper>().solveInPlace(y);
 }
 
 template <int B, class A, class C, class T>
@@ -165,8 +132,7 @@ bool BlockLu::factorize_pivot(Index k) {
     Fixed<B> pivot(data, b, b);
     return invert<B>(pivot);
   } else {
-    Strided<B> pivot(data, b, b, Eigen::OuterStride<>(b));
-    return factorize_dense(pivot, exchanges_.data() + plan_.permuted_start[k]);
+    return factorize_lu(data, b, b, exchanges_.data() + plan_.permuted_start[k]);
   }
 }
 
@@ -179,12 +145,8 @@ void BlockLu::divide_by_pivot(Index k, Index p) {
   if constexpr (B != Eigen::Dynamic) {
     block = block.lazyProduct(pivot).eval();
   } else {
-    pivot.template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(block);
-    pivot.template triangularView<Eigen::UnitLower>().template solveInPlace<Eigen::OnTheRight>(block);
-    const int* exchanges = exchanges_.data() + plan_.permuted_start[k];
-    for (Index c = b - 1; c >= 0; --c) {
-      if (exchanges[c] != c) block.col(c).swap(block.col(exchanges[c]));
-    }
+    solve_lu_right(pivot.data(), b, b, exchanges_.data() + plan_.permuted_start[k], block.data(),
+                   static_cast<Index>(block.rows()));
   }
 }
 
@@ -232,7 +194,7 @@ bool BlockLu::factorize_tail() {
   if (interrupt_ != nullptr && (*interrupt_)()) return false;
   Strided<Eigen::Dynamic> tail(values_.data() + plan_.tail_offset, n, n, Eigen::OuterStride<>(n));
   growth_ = std::max(growth_, tail.diagonal().cwiseAbs().maxCoeff());
-  return factorize_dense(tail, exchanges_.data() + plan_.permuted_start[plan_.tail_begin]);
+  return factorize_lu(tail.data(), n, n, exchanges_.data() + plan_.permuted_start[plan_.tail_begin]);
 }
 
 void BlockLu::solve_in_place(Eigen::Ref<Vector> x) const {
@@ -267,8 +229,8 @@ void BlockLu::solve_fixed(double* x) const {
     }
   }
   if (const Index n = plan.tail_rows(); n > 0) {
-    Eigen::Map<Vector> y(x + plan.permuted_start[plan.tail_begin], n);
-    solve_dense(values + plan.tail_offset, n, exchanges_.data() + plan.permuted_start[plan.tail_begin], y);
+    const Index first = plan.permuted_start[plan.tail_begin];
+    solve_lu(values + plan.tail_offset, n, n, exchanges_.data() + first, x + first);
   }
   for (Index k = plan.tail_begin - 1; k >= 0; --k) {
     const Index b = plan.block_size[k];
@@ -282,7 +244,7 @@ void BlockLu::solve_fixed(double* x) const {
       const Eigen::Matrix<double, B, 1> rhs = y;
       y.noalias() = ConstFixed<B>(values + plan.diagonal[k], b, b).lazyProduct(rhs);
     } else {
-      solve_dense(values + plan.diagonal[k], b, exchanges_.data() + plan.permuted_start[k], y);
+      solve_lu(values + plan.diagonal[k], b, b, exchanges_.data() + plan.permuted_start[k], y.data());
     }
   }
 }

@@ -93,18 +93,30 @@ void PrimalLu::add_term(const BlockJacobian& jacobian, const Term& term, const M
   const Index rows = jacobian.rows(term.group);
   const Index a_cols = jacobian.piece_cols(term.a);
   const Index b_cols = jacobian.piece_cols(term.b);
-  // Rank-one updates: no temporary, so that nothing is allocated for any block size.
-  const BlockJacobian::Piece a = jacobian.piece(term.group, term.a);
-  const BlockJacobian::Piece b = jacobian.piece(term.group, term.b);
-  Eigen::Map<Matrix, 0, Stride> block(target, a_cols, b_cols, Stride(term.stride));
-  for (Index c = 0; c < b_cols; ++c) {
-    if (rows == 1) {
-      block.col(c) += a.row(0).transpose() * (d(0, 0) * b(0, c));
-      continue;
+  const double* a = jacobian.piece_data(term.a);
+  const double* b = jacobian.piece_data(term.b);
+  if (rows == 1) {
+    for (Index c = 0; c < b_cols; ++c, target += term.stride) {
+      const double weighted = d(0, 0) * b[c];
+      if (weighted == 0.0) continue;
+      for (Index r = 0; r < a_cols; ++r) target[r] += a[r] * weighted;
     }
-    const Vec3 column(b(0, c), b(1, c), b(2, c));
-    const Vec3 weighted = term.transposed_d ? Vec3(d.transpose() * column) : Vec3(d * column);
-    for (Index r = 0; r < 3; ++r) block.col(c) += a.row(r).transpose() * weighted[r];
+    return;
+  }
+  // Transposed, the rows of the piece fill registers. Columns of joints that the contact does not move are zero.
+  transposed_.resize(3 * static_cast<std::size_t>(a_cols));
+  double *a0 = transposed_.data(), *a1 = a0 + a_cols, *a2 = a1 + a_cols;
+  for (Index r = 0; r < a_cols; ++r, a += 3) {
+    a0[r] = a[0];
+    a1[r] = a[1];
+    a2[r] = a[2];
+  }
+  const Mat3 weight = term.transposed_d ? Mat3(d.transpose()) : d;
+  for (Index c = 0; c < b_cols; ++c, target += term.stride) {
+    const Vec3 column(b[3 * c], b[3 * c + 1], b[3 * c + 2]);
+    if (column.isZero(0.0)) continue;
+    const Vec3 w = weight * column;
+    for (Index r = 0; r < a_cols; ++r) target[r] += w[0] * a0[r] + w[1] * a1[r] + w[2] * a2[r];
   }
 }
 

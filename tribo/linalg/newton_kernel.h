@@ -54,6 +54,7 @@ class PrimalLu {
   std::vector<BlockLu::Slot> diagonal_;   // [trees]
   const BlockDiagonal* mass_ = nullptr;
   const BlockJacobian* jacobian_ = nullptr;
+  Numbers transposed_;
   std::span<const Mat3> d_;
   Vector rows_, residual_, correction_;
   double backward_error_ = 0.0;

@@ -1,5 +1,6 @@
 #include "tribo/problem/problem_filler.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tribo {
@@ -63,9 +64,10 @@ void ProblemFiller::add_constraint(const Constraint& constraint) {
 double* ProblemFiller::add_piece(Index tree, const double* block) {
   ContactProblem& p = *problem_;
   const Index rows = rows_of(p.kind_.back());
-  p.jacobian_.add_piece(tree, p.mass_.block_start(tree),
-                        Eigen::Map<const Matrix>(block, rows, p.mass_.block_size(tree)));
-  return p.jacobian_.last_piece();
+  const Index n = p.mass_.block_size(tree);
+  double* data = p.jacobian_.add_piece(tree, p.mass_.block_start(tree), n);
+  std::copy(block, block + rows * n, data);
+  return data;
 }
 
 void ProblemFiller::set_articulation(Index tree, Articulation articulation) {

@@ -70,7 +70,7 @@ class AlNewton final : public Solver {
   // Workspace.
   const ContactProblem* problem_ = nullptr;
   Law law_ = Law::exact;
-  std::array<std::unique_ptr<NewtonSystem>, 3> systems_;  // by NewtonForm, made when first needed
+  std::array<std::unique_ptr<NewtonSystem>, 4> systems_;  // by NewtonForm, made when first needed
   NewtonSystem* system_ = nullptr;
   ProximalLaw proximal_, unit_;
   std::unique_ptr<Solver> admm_;
@@ -117,16 +117,14 @@ Status AlNewton::iterate(const ContactProblem& problem, Monitor& monitor) {
 NewtonSystem* AlNewton::system_for(NewtonForm form) {
   std::unique_ptr<NewtonSystem>& system = systems_[static_cast<std::size_t>(form)];
   if (!system) {
-    system = form == NewtonForm::small  ? make_small_system()
-             : form == NewtonForm::rows ? make_rows_system()
-                                        : make_dofs_system();
+    system = make_newton_system(form);
   }
   return system.get();
 }
 
 Status AlNewton::run(Monitor& monitor) {
   touch_ = problem_->row_count() > 0 ? kTouch * problem_->free_velocity().lpNorm<Eigen::Infinity>() : 0.0;
-  const bool cold = first_stage_ == 0 && monitor.start().isZero(0.0) && monitor.settings().max_iterations > 0;
+  const bool cold = first_stage_ == 0 && monitor.start().isZero(0.0) && monitor.iterations_left() > 0;
   const bool predictable = prediction_ != Prediction::off && cold && is_resting();
   const bool only_prediction = prediction_ == Prediction::only || plan_.only_prediction;
   if (only_prediction && !predictable) return Status::stalled;
@@ -144,7 +142,7 @@ Status AlNewton::run(Monitor& monitor) {
   if (predicted && monitor.check(1, multiplier_, system_->velocity(), kStickBeta)) return Status::converged;
   if (!predicted && only_prediction) return Status::stalled;
   stiff_ = predicted;
-  for (outer_ = predicted ? 2 : 1; outer_ <= monitor.settings().max_iterations; ++outer_) {
+  for (outer_ = predicted ? 2 : 1; outer_ <= monitor.iterations_left(); ++outer_) {
     if (!std::isfinite(natural_)) return Status::no_solution_suspected;
     if (newton_count_ >= plan_.factorizations) return Status::iteration_limit;
     proximal_.prepare(*problem_, beta_);

@@ -7,6 +7,7 @@
 #include "tribo/solve/alnewton.h"
 #include "tribo/solve/ipm.h"
 #include "tribo/solve/monitor.h"
+#include "tribo/solve/newton_system.h"
 #include "tribo/solve/nsgs.h"
 #include "tribo/solve/tiny_sweeps.h"
 
@@ -14,14 +15,18 @@ namespace tribo {
 namespace {
 
 constexpr Index kTinySweeps = 30;
-constexpr Index kSmallSweeps = 6;
 constexpr Index kProbeSweeps = 6;       // before and after which the rate of the sweeps is read
 constexpr Index kPromisingSweeps = 60;  // more than these are left to the stronger methods
 constexpr double kVisitFlops = 200.0;   // what visiting a constraint in a sweep costs, in multiply-adds
 constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, from where on they are dear
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
-constexpr Index kWarmFactors = 3;       // enough where hardly a contact has changed since the last step
+constexpr Index kWarmSweeps = 6;
+constexpr double kNear = 1e-3;     // error from where Newton finds the contacts as they were
+constexpr Index kWarmFactors = 3;  // enough where hardly a contact has changed since the last step
+constexpr Index kFewConstraints =
+    200;  // up to here a factorisation costs little, and Newton gets more of them
+constexpr Index kDenseFactors = 40;
 constexpr Index kNewtonIterations = 80;
 constexpr Index kPredictionFactors = 30;
 constexpr Index kNewtonFactors = 150;  // factorisations before the interior point has its turn
@@ -42,7 +47,9 @@ class Auto final : public Solver {
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
-  Status run_small(const ContactProblem& problem, Monitor& monitor);
+  Status run_tiny(const ContactProblem& problem, Monitor& monitor);
+  bool run_dense(const ContactProblem& problem, Monitor& monitor);
+  bool run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor);
   Status run_rounds(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
   bool run_warm(const ContactProblem& problem, Monitor& monitor);
@@ -61,9 +68,12 @@ class Auto final : public Solver {
 
   std::unique_ptr<Solver> sweeps_, admm_, newton_, point_;
   TinySweeps tiny_;
+  DenseSweeps sweeps_on_few_;
   Solution solution_;
+  Vector origin_;              // where the caller started
   double factor_flops_ = 0.0;  // multiply-adds of a factorisation, known once ADMM has made one
   bool point_tried_ = false;
+  bool cold_ = true;  // started from zero
 };
 
 std::vector<Option> Auto::options() {
@@ -78,24 +88,39 @@ std::vector<Option> Auto::options() {
 Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
   factor_flops_ = 0.0;
   point_tried_ = false;
-  if (SmallDelassus::fits(problem)) return run_small(problem, monitor);
+  origin_ = monitor.start();
+  cold_ = origin_.isZero(0.0);
+  if (SmallDelassus::is_tiny(problem) &&
+      (cold_ || problem.constraint_count() == 1 || problem.has_delassus())) {
+    return run_tiny(problem, monitor);
+  }
   return run_rounds(problem, monitor);
 }
 
-Status Auto::run_small(const ContactProblem& problem, Monitor& monitor) {
-  const bool tiny = SmallDelassus::is_tiny(problem);
-  const bool done = tiny_.run(problem, monitor, tiny ? kTinySweeps : kSmallSweeps);
-  monitor.note_stage(tiny ? "tiny sweeps" : "small sweeps");
-  if (done) return Status::converged;
-  if (run_newton(0, problem, monitor)) return Status::converged;
+Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
+  const bool done = tiny_.run(problem, monitor, kTinySweeps);
+  monitor.note_stage("tiny sweeps");
+  if (done || run_newton(0, problem, monitor)) return Status::converged;
   return run_rounds(problem, monitor);
+}
+
+// A robot on the ground, a body in a corner: one dense factorisation costs no more than a few sweeps.
+bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
+  if (cold_ && run_prediction(problem, monitor)) return true;
+  if (monitor.best_error() > kNear) {
+    const bool done = sweeps_on_few_.run(problem, monitor, kWarmSweeps);
+    monitor.note_stage("dense sweeps");
+    if (done) return true;
+  }
+  return run_newton_from_here(kDenseFactors, problem, monitor);
 }
 
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
-  if (run_warm(problem, monitor)) return Status::converged;
+  const bool dense = suitable_form(problem) == NewtonForm::dense;
+  if (dense ? run_dense(problem, monitor) : run_warm(problem, monitor)) return Status::converged;
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
-  if (!first_order_only && run_prediction(problem, monitor)) return Status::converged;
+  if (cold_ && !dense && !first_order_only && run_prediction(problem, monitor)) return Status::converged;
   Index admm_iterations = admm_iterations_;
   if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
     // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.
@@ -119,19 +144,23 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
 }
 
 // From the impulses of the last step a Newton step or two end far below the tolerance, and the next step then
-// needs none; where much has changed that shows at once.
+// needs none. Where contacts have changed since, sweeps find out which for less.
 bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
-  if (monitor.start().isZero(0.0) || problem.constraint_count() > large_ || SmallDelassus::fits(problem)) {
-    return false;
-  }
+  if (cold_ || problem.constraint_count() > large_) return false;
+  if (!sweeps_) sweeps_ = make_nsgs();
+  if (monitor.best_error() > kNear && iterate_as(*sweeps_, kWarmSweeps, problem, monitor)) return true;
+  const bool small = problem.constraint_count() <= kFewConstraints;
+  return run_newton_from_here(small ? kDenseFactors : kWarmFactors, problem, monitor);
+}
+
+bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor) {
   if (!newton_) newton_ = make_alnewton();
-  set_plan(*newton_, {.factorizations = kWarmFactors, .beta = kWarmBeta});
-  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor);
+  set_plan(*newton_, {.factorizations = factorizations, .beta = kWarmBeta});
+  return iterate_as(*newton_, kNewtonIterations, problem, monitor);
 }
 
 // Stacks at rest need nothing else, whatever their height; others give up before anything is factorised.
 bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
-  if (!monitor.start().isZero(0.0)) return false;
   if (!newton_) newton_ = make_alnewton();
   set_plan(*newton_, {.only_prediction = true, .factorizations = kPredictionFactors});
   return run(newton_, make_alnewton, kNewtonIterations, problem, monitor, false);
@@ -141,7 +170,7 @@ bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monit
   if (!newton_) newton_ = make_alnewton();
   AlNewtonPlan plan;
   if (round == 0 && !is_dear(problem)) plan.factorizations = kNewtonFactors;
-  if (round == 0 && !monitor.start().isZero(0.0)) plan.beta = kWarmBeta;
+  if (round == 0 && !cold_) plan.beta = kWarmBeta;
   set_plan(*newton_, plan);
   return run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor);
 }
@@ -192,7 +221,7 @@ bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(
   if (iterations == 0) return false;
   if (!solver) solver = make();
   const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_,
-                                      from_best ? &monitor.best() : &monitor.start());
+                                      from_best ? &monitor.best() : &origin_);
   factor_flops_ = std::max(factor_flops_, report.factor_flops);
   return monitor.take_over(solver->name(), report, solution_);
 }

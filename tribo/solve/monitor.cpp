@@ -31,6 +31,7 @@ bool Monitor::check(Index iteration, const Vector& impulse, const Vector& veloci
 
 bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& velocity, double penalty,
                     bool recomputed) {
+  iteration += parts_iterations_;
   last_iteration_ = iteration;
   double error = Certifier::error(problem_, impulse, velocity, settings_.law, settings_.measure);
   const Vector* u = &velocity;
@@ -71,15 +72,14 @@ void Monitor::note_count(std::string_view stage, Index count) {
 }
 
 bool Monitor::out_of_time(Index iteration) {
-  last_iteration_ = std::max(last_iteration_, iteration);
+  last_iteration_ = std::max(last_iteration_, parts_iterations_ + iteration);
   if (std::isfinite(settings_.time_limit) && seconds() > settings_.time_limit) stop(Status::time_limit);
   return stopped_;
 }
 
 Settings Monitor::part_settings(Index iterations) const {
   Settings part = settings_;
-  part.max_iterations =
-      std::min(iterations, std::max<Index>(0, settings_.max_iterations - parts_iterations_));
+  part.max_iterations = std::min(iterations, iterations_left());
   part.time_limit =
       std::isfinite(settings_.time_limit) ? std::max(1e-9, remaining_time()) : settings_.time_limit;
   part.islands = false;
@@ -107,7 +107,7 @@ bool Monitor::take_over(std::string_view stage, const Report& part, const Soluti
                               part.seconds, best_error_});
   }
   if (part.status == Status::converged || part.status == Status::cancelled) stop(part.status);
-  if (!stopped_) out_of_time(last_iteration_);
+  if (!stopped_) out_of_time(0);
   if (!stopped_ && parts_iterations_ >= settings_.max_iterations) stop(Status::iteration_limit);
   return stopped_;
 }
@@ -115,8 +115,14 @@ bool Monitor::take_over(std::string_view stage, const Report& part, const Soluti
 void Monitor::note_stage(std::string_view stage) {
   parts_iterations_ = last_iteration_;
   if (!settings_.explain) return;
-  report_.stages.push_back({stage, 1, problem_.constraint_count(), last_iteration_, report_.factorizations,
-                            seconds(), best_error_});
+  Stage sum{stage,     1,          problem_.constraint_count(), last_iteration_, report_.factorizations,
+            seconds(), best_error_};
+  for (const Stage& before : report_.stages) {
+    sum.iterations -= before.iterations;
+    sum.factorizations -= before.factorizations;
+    sum.seconds -= before.seconds;
+  }
+  report_.stages.push_back(sum);
 }
 
 }  // namespace tribo

@@ -40,6 +40,10 @@ class Monitor {
   // A count worth knowing ("inner failures"), kept as the iterations of a stage of that name.
   void note_count(std::string_view stage, Index count);
 
+  // Iterations that the present loop may do.
+  Index iterations_left() const {
+    return std::min(stage_iterations_, std::max<Index>(0, settings_.max_iterations - parts_iterations_));
+  }
   // Seconds left of Settings::time_limit, at least 0.
   double remaining_time() const { return std::max(0.0, settings_.time_limit - seconds()); }
 
@@ -69,7 +73,8 @@ class Monitor {
   double last_error_ = std::numeric_limits<double>::infinity();
   double best_error_ = std::numeric_limits<double>::infinity();
   Index last_iteration_ = 0;
-  Index parts_iterations_ = 0;  // of the parts taken over
+  Index parts_iterations_ = 0;                                  // of the stages before the present one
+  Index stage_iterations_ = std::numeric_limits<Index>::max();  // that the present stage may do
   bool stopped_ = false;
   bool vetted_ =
       false;  // the best iterate converged here: its velocities on the raw data are the scratch ones

@@ -204,12 +204,28 @@ class SmallSystem final : public NewtonSystem {
 
 }  // namespace
 
-std::unique_ptr<NewtonSystem> make_dofs_system() { return std::make_unique<DofsSystem>(); }
-std::unique_ptr<NewtonSystem> make_rows_system() { return std::make_unique<RowsSystem>(); }
-std::unique_ptr<NewtonSystem> make_small_system() { return std::make_unique<SmallSystem>(); }
+std::unique_ptr<NewtonSystem> make_newton_system(NewtonForm form) {
+  switch (form) {
+    case NewtonForm::small:
+      return std::make_unique<SmallSystem>();
+    case NewtonForm::rows:
+      return std::make_unique<RowsSystem>();
+    case NewtonForm::dense:
+      return make_dense_system();
+    default:
+      return std::make_unique<DofsSystem>();
+  }
+}
 
 NewtonForm suitable_form(const ContactProblem& problem) {
-  if (SmallDelassus::fits(problem)) return NewtonForm::small;
+  constexpr Index kFewTrees = 3;  // dense blocks have hardly a zero then
+  constexpr Index kDenseSize = 96;
+  const Index smaller = std::min(problem.row_count(), problem.dof_count());
+  const bool tiny = SmallDelassus::is_tiny(problem);
+  if (tiny && problem.has_delassus()) return NewtonForm::small;
+  if (!problem.has_delassus() && (tiny || (problem.tree_count() <= kFewTrees && smaller <= kDenseSize))) {
+    return NewtonForm::dense;
+  }
   const bool by_rows = problem.has_delassus() || problem.row_count() < problem.dof_count();
   return by_rows ? NewtonForm::rows : NewtonForm::dofs;
 }

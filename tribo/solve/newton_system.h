@@ -8,7 +8,8 @@
 // with fewer rows than degrees of freedom. Its system is solved for d lambda = -D du:
 //   (E + w^-1 (I - E) W) d lambda = w^-1 (I - E) F,   du = W d lambda - F,   E_i = (I + w_i D_i)^-1,
 // which is the Newton step multiplied by E and bounded whatever the penalty.
-// A tiny problem (solve/small_delassus.h) takes the rows form with a dense matrix: no symbolic work at all.
+// A tiny problem with explicit W (solve/small_delassus.h) takes the rows form with a dense matrix, few trees
+// take whichever is smaller as dense matrices (dense_system.cpp): no symbolic work at all.
 // Residuals are measured in the energy norm, sqrt(J): |r| in A^-1, |F| weighted by 1 / w_i.
 #pragma once
 
@@ -47,12 +48,11 @@ class NewtonSystem {
   Vector velocity_;
 };
 
-std::unique_ptr<NewtonSystem> make_dofs_system();
-std::unique_ptr<NewtonSystem> make_rows_system();
-std::unique_ptr<NewtonSystem> make_small_system();
-
-// Which form suits the problem: tiny -> small; explicit W or fewer rows than degrees of freedom -> rows.
-enum class NewtonForm { dofs, rows, small };
+// Which form suits the problem: few trees -> dense, tiny with explicit W -> small; explicit W or fewer rows than
+// degrees of freedom -> rows.
+enum class NewtonForm { dofs, rows, small, dense };
 NewtonForm suitable_form(const ContactProblem& problem);
+std::unique_ptr<NewtonSystem> make_newton_system(NewtonForm form);
+std::unique_ptr<NewtonSystem> make_dense_system();  // the one in a file of its own
 
 }  // namespace tribo

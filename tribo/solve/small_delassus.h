@@ -9,20 +9,11 @@ namespace tribo {
 class SmallDelassus {
  public:
   static constexpr Index kConstraints = 5;  // up to here a problem is tiny
-  static constexpr Index kRows = 60;        // up to here it may be small
+  static constexpr Index kRows = 3 * kConstraints;
   using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kRows, kRows>;
   using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kRows, 1>;
 
   static bool is_tiny(const ContactProblem& problem) { return problem.constraint_count() <= kConstraints; }
-  // Tiny, or on so few trees that W has hardly a zero block: a robot on the ground.
-  static bool fits(const ContactProblem& problem) {
-    const Index rows = problem.row_count();
-    return is_tiny(problem) || (rows <= kRows && rows <= problem.dof_count() + kSlack &&
-                                problem.tree_count() <= kTrees && !problem.has_delassus());
-  }
-
-  static constexpr Index kTrees = 3;
-  static constexpr Index kSlack = 12;
 
   // W = J A^-1 J^T, or the explicit one; without compliance. Allocates only for more degrees of freedom than
   // ever before.

@@ -100,6 +100,15 @@ void Solver::set_option(std::string_view option_name, std::string_view value) {
                                  names.empty() ? "none" : names));
 }
 
+bool Solver::iterate_as(Solver& part, Index iterations, const ContactProblem& problem, Monitor& monitor) {
+  monitor.solver_.start_ = monitor.solver_.best_;
+  monitor.stage_iterations_ = iterations;
+  part.iterate(problem, monitor);
+  monitor.stage_iterations_ = std::numeric_limits<Index>::max();
+  monitor.note_stage(part.name());
+  return monitor.stopped_;
+}
+
 // One loop for the whole problem; the best iterate is left in best_.
 Status Solver::solve_whole(const ContactProblem& problem, const Settings& settings, Clock::time_point begin,
                            Report& report) {

@@ -116,6 +116,10 @@ class Solver {
   // The loop of the solver. Starts from monitor.start(), reports iterates through monitor.check(), which
   // tells when to stop. Returns how it ended when monitor did not say so itself.
   virtual Status iterate(const ContactProblem& problem, Monitor& monitor) = 0;
+  // The loop of another solver, up to `iterations` from the best iterate so far, its iterates offered to the caller's monitor: a stage
+  // without a solve() of its own, whose checks and certificate cost as much as a small problem. monitor.start() is
+  // that iterate afterwards. Returns whether the monitor said to end.
+  static bool iterate_as(Solver& part, Index iterations, const ContactProblem& problem, Monitor& monitor);
 
  private:
   using Clock = std::chrono::steady_clock;

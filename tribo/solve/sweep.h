@@ -185,7 +185,7 @@ template <class OneSweep, class CalmDown>
 Status run_sweeps(const ContactProblem& problem, Monitor& monitor, SweepOperator& sweeps, SweepState& state,
                   OneSweep&& one_sweep, CalmDown&& calm_down) {
   SweepWatch watch(problem, monitor.tolerance());
-  const Index limit = monitor.settings().max_iterations;
+  const Index limit = monitor.iterations_left();
   for (Index k = 1; k <= limit; ++k) {
     const SweepChange change = one_sweep(k);
     if (watch.due(k, change) || k == limit) {

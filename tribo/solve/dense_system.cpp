@@ -1,0 +1,165 @@
+// The momentum equation of a few trees in coordinates y = L^T v, in which the mass is the identity:
+//   r(y) = y - y_free - X lambda(X^T y + e),   X = L^-1 J^T  [dofs x rows], dense.
+// Open constraints (D = 0) drop out of the Newton matrix; with X_a the columns of the others it is
+//   I + X_a D X_a^T                                    [dofs], or
+//   (E + w^-1 (I - E) X_a^T X_a) d lambda = w^-1 (I - E) X_a^T r,   dy = X_a d lambda - r     [active rows],
+// whichever is smaller. Nothing symbolic, products of dense matrices, one LU.
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/linalg/dense_lu.h"
+#include "tribo/solve/dense_half.h"
+#include "tribo/solve/newton_system.h"
+
+namespace tribo {
+namespace {
+
+using MatrixMap = Eigen::Map<Matrix>;
+
+class DenseSystem final : public NewtonSystem {
+ public:
+  void prepare(const ContactProblem& problem) override;
+  void start(const Vector& impulse) override;
+  double residual(const Vector& impulse) override;
+  bool direction(std::span<const Mat3> derivative) override;
+  void move(double step) override {
+    state_ += step * direction_;
+    velocity_ += step * velocity_direction_;
+  }
+  double magnitude() const override {
+    return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
+  }
+  void set_interrupt(const std::function<bool()>*) override {}
+
+ private:
+  void gather(std::span<const Mat3> derivative);
+  bool solve_dofs(std::span<const Mat3> derivative);
+  bool solve_rows(std::span<const Mat3> derivative);
+
+  const ContactProblem* problem_ = nullptr;
+  Index dofs_ = 0, active_rows_ = 0;
+  DenseHalf half_;
+  Numbers active_half_, weighted_, matrix_;  // X_a, X_a D, Newton matrix
+  std::vector<Index> active_;
+  std::vector<int> exchanges_;
+  Vector state_, residual_, direction_, velocity_direction_, rhs_;
+};
+
+void DenseSystem::prepare(const ContactProblem& problem) {
+  problem_ = &problem;
+  half_.assemble(problem);
+  dofs_ = half_.dofs();
+  for (Vector* v : {&state_, &residual_, &direction_}) v->resize(dofs_);
+}
+
+void DenseSystem::start(const Vector& impulse) {
+  state_ = half_.free();
+  half_.add_impulses(impulse, 1.0, state_);
+  half_.velocity_of(state_, velocity_);
+}
+
+double DenseSystem::residual(const Vector& impulse) {
+  residual_ = state_ - half_.free();
+  half_.add_impulses(impulse, -1.0, residual_);
+  return residual_.norm();
+}
+
+void DenseSystem::gather(std::span<const Mat3> derivative) {
+  active_.clear();
+  active_rows_ = 0;
+  active_half_.resize(static_cast<std::size_t>(dofs_) * half_.rows());
+  for (Index i = 0; i < problem_->constraint_count(); ++i) {
+    const Index rows = problem_->rows(i);
+    if (derivative[i].topLeftCorner(rows, rows).isZero(0.0)) continue;
+    active_.push_back(i);
+    const double* first = half_.column(problem_->row(i));
+    std::copy(first, first + dofs_ * rows, active_half_.data() + dofs_ * active_rows_);
+    active_rows_ += rows;
+  }
+}
+
+bool DenseSystem::direction(std::span<const Mat3> derivative) {
+  gather(derivative);
+  const Index size = std::min(dofs_, active_rows_);
+  matrix_.resize(static_cast<std::size_t>(size) * size);
+  weighted_.resize(active_half_.size());
+  if (static_cast<Index>(exchanges_.size()) < size) exchanges_.resize(size);
+  if (size > 0 && !(dofs_ <= active_rows_ ? solve_dofs(derivative) : solve_rows(derivative))) return false;
+  if (size == 0) direction_ = -residual_;
+  half_.multiply_transposed(direction_, velocity_direction_);
+  return direction_.allFinite();
+}
+
+bool DenseSystem::solve_dofs(std::span<const Mat3> derivative) {
+  const Index n = dofs_;
+  const MatrixMap x(active_half_.data(), n, active_rows_);
+  MatrixMap xd(weighted_.data(), n, active_rows_), m(matrix_.data(), n, n);
+  Index row = 0;
+  for (const Index i : active_) {
+    const Mat3& d = derivative[i];
+    if (problem_->rows(i) == 3) {
+      for (int c = 0; c < 3; ++c) {
+        xd.col(row + c) = d(0, c) * x.col(row) + d(1, c) * x.col(row + 1) + d(2, c) * x.col(row + 2);
+      }
+      row += 3;
+    } else {
+      xd.col(row) = d(0, 0) * x.col(row);
+      ++row;
+    }
+  }
+  if (n == 6) {
+    using Six = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+    const Eigen::Map<const Six> x6(active_half_.data(), 6, active_rows_);
+    Eigen::Matrix<double, 6, 6> sum = Eigen::Matrix<double, 6, 6>::Identity();
+    for (Index r = 0; r < active_rows_; ++r) {
+      const Eigen::Map<const Eigen::Matrix<double, 6, 1>> left(weighted_.data() + 6 * r);
+      for (int c = 0; c < 6; ++c) sum.col(c) += x6(c, r) * left;
+    }
+    m = sum;
+  } else {
+    m.noalias() = xd * x.transpose();
+    m.diagonal().array() += 1.0;
+  }
+  direction_ = -residual_;
+  if (!factorize_lu(matrix_.data(), n, n, exchanges_.data())) return false;
+  solve_lu(matrix_.data(), n, n, exchanges_.data(), direction_.data());
+  return true;
+}
+
+bool DenseSystem::solve_rows(std::span<const Mat3> derivative) {
+  const Index n = active_rows_;
+  const MatrixMap x(active_half_.data(), dofs_, n);
+  MatrixMap m(matrix_.data(), n, n);
+  m.noalias() = x.transpose() * x;
+  rhs_.noalias() = x.transpose() * residual_;
+  Index row = 0;
+  for (const Index i : active_) {
+    const double w = problem_->scale(i);
+    if (problem_->rows(i) == 3) {
+      const Mat3 e = (Mat3::Identity() + w * derivative[i]).inverse();
+      const Mat3 left = (Mat3::Identity() - e) / w;
+      for (Index c = 0; c < n; ++c) m.col(c).segment<3>(row) = left * Vec3(m.col(c).segment<3>(row));
+      m.block<3, 3>(row, row) += e;
+      rhs_.segment<3>(row) = left * Vec3(rhs_.segment<3>(row));
+      row += 3;
+    } else {
+      const double e = 1.0 / (1.0 + w * derivative[i](0, 0)), left = (1.0 - e) / w;
+      m.row(row) *= left;
+      m(row, row) += e;
+      rhs_[row] *= left;
+      ++row;
+    }
+  }
+  if (!factorize_lu(matrix_.data(), n, n, exchanges_.data())) return false;
+  solve_lu(matrix_.data(), n, n, exchanges_.data(), rhs_.data());
+  direction_ = -residual_;
+  direction_.noalias() += x * rhs_;
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<NewtonSystem> make_dense_system() { return std::make_unique<DenseSystem>(); }
+
+}  // namespace tribo
