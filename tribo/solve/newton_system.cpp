@@ -59,6 +59,16 @@ class DofsSystem final : public NewtonSystem {
     velocity_ += step * velocity_direction_;
   }
 
+  void remember() override {
+    NewtonSystem::remember();
+    remembered_state_ = state_;
+  }
+
+  void recall() override {
+    NewtonSystem::recall();
+    state_ = remembered_state_;
+  }
+
   double magnitude() const override {
     double energy = 0.0;  // v . A v block by block, without a temporary vector
     const BlockDiagonal& mass = problem_->mass();
@@ -74,7 +84,7 @@ class DofsSystem final : public NewtonSystem {
  private:
   const ContactProblem* problem_ = nullptr;
   PrimalLu kernel_;
-  Vector state_, residual_, weighted_, direction_, velocity_direction_;
+  Vector state_, remembered_state_, residual_, weighted_, direction_, velocity_direction_;
 };
 
 class RowsSystem final : public NewtonSystem {

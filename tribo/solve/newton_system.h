@@ -39,12 +39,15 @@ class NewtonSystem {
   virtual bool direction(std::span<const Mat3> derivative) = 0;
   // Moves the state by `step` times the direction (negative: back).
   virtual void move(double step) = 0;
+  // Keeps the present state; recall() returns to it.
+  virtual void remember() { remembered_velocity_ = velocity_; }
+  virtual void recall() { velocity_ = remembered_velocity_; }
   // Size of the state in the energy norm: what rounding errors are relative to.
   virtual double magnitude() const = 0;
   virtual void set_interrupt(const std::function<bool()>* interrupt) = 0;
 
  protected:
-  Vector velocity_;
+  Vector velocity_, remembered_velocity_;
 };
 
 std::unique_ptr<NewtonSystem> make_dofs_system();
