@@ -27,14 +27,24 @@ void AlSurrogate::prepare(const ContactProblem& problem, Law law, NewtonSystem& 
 double AlSurrogate::rounding() const { return kRounding * system_->magnitude(); }
 
 void AlSurrogate::adopt(const Vector& impulse) {
-  multiplier_ = impulse;
+  multiplier_ = centre_ = impulse;
   system_->start(multiplier_);
   measure_natural();
 }
 
 void AlSurrogate::adopt_trial() {
-  multiplier_ = trial_;
+  multiplier_ = centre_ = trial_;
   measure_natural();
+}
+
+void AlSurrogate::settle_normals() {
+  for (Index i = 0; i < problem_->constraint_count(); ++i) {
+    const Index row = problem_->row(i) + 2;
+    if (problem_->kind(i) != ConstraintKind::contact || !(multiplier_[row] > 0.0)) continue;
+    if (!(proximal_.proximal(row) > 0.0)) continue;
+    centre_[row] =
+        (multiplier_[row] * proximal_.total(row) + system_->velocity()[row]) / proximal_.proximal(row);
+  }
 }
 
 // The step of penalty 1 from the multipliers leaves them alone exactly at a solution.
@@ -49,12 +59,12 @@ void AlSurrogate::measure_natural() {
 }
 
 double AlSurrogate::residual() {
-  proximal_.impulse(*problem_, law_, system_->velocity(), multiplier_, trial_);
+  proximal_.impulse(*problem_, law_, system_->velocity(), centre_, trial_);
   return system_->residual(trial_);
 }
 
 void AlSurrogate::differentiate(double touch) {
-  proximal_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_, touch);
+  proximal_.derivative(*problem_, law_, system_->velocity(), centre_, derivative_, touch);
 }
 
 bool AlSurrogate::newton_step(double& residual_norm, Index backtracks) {
@@ -107,7 +117,7 @@ bool AlSurrogate::keep_step(double& residual_norm, double share) {
     if (problem_->kind(i) != ConstraintKind::contact) continue;
     const Index row = problem_->row(i);
     if (!(multiplier_[row + 2] > 0.0)) continue;
-    const Vec3 held = proximal_.target(row, system_->velocity(), multiplier_);
+    const Vec3 held = proximal_.target(row, system_->velocity(), centre_);
     const Vec3 stiffness = proximal_.stiffness(row);
     if (sticks(i)) {
       if (held == trial_.segment<3>(row)) continue;

@@ -28,7 +28,11 @@ class AlSurrogate {
   // Takes these multipliers and the state that follows from them ...
   void adopt(const Vector& impulse);
   // ... or the last trial ones and leaves the state where Newton has brought it: close to the one that follows.
+  // The next surrogate then begins with the change of the last one made once more.
   void adopt_trial();
+  // Takes that back for the normals: their proximal terms are centred so that at the present state the law answers
+  // with the multipliers.
+  void settle_normals();
 
   // What the law answers at the present state, and the residual of the momentum equation with it.
   double residual();
@@ -39,8 +43,9 @@ class AlSurrogate {
   bool stick_step(double rest);
   // One full step as if every contact at rest stuck, whatever the normal impulses that this takes.
   bool hold_step(double rest);
-  // One full step as if the contacts stuck whose multipliers lie inside their cones; undone where that is no
-  // better. Nothing is done (false) where none or more than `share` of the contacts behave otherwise at present.
+  // One full step with the contacts as their multipliers have them, whatever the law answers at present: sticking
+  // inside the cone, touching where loaded. Undone where that is no better. Nothing is done (false) where none or
+  // more than `share` of the contacts behave otherwise.
   bool keep_step(double& residual, double share);
 
  private:
@@ -54,6 +59,7 @@ class AlSurrogate {
   ProximalLaw proximal_, unit_;
   std::vector<Mat3> derivative_;
   Vector multiplier_, trial_, moved_;
+  Vector centre_;  // of the proximal terms: the multipliers but for settle_normals()
   double fastest_ = 0.0;
   double natural_ = 0.0;
 };

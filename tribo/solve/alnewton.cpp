@@ -82,8 +82,8 @@ std::vector<Option> AlNewton::options() {
                      1000),
       integer_option("backtracks", "largest number of halvings of a Newton step", backtracks_, 0, 60),
       real_option("accuracy", "residual of the surrogate relative to the natural map", accuracy_, 1e-6, 0.9),
-      choice_option("prediction", "from zero: first try whether all that touches sticks; or try nothing else",
-                    prediction_, {{0, "off"}, {1, "first"}, {2, "only"}}),
+      choice_option("prediction", "stacks from zero: the load first; or try nothing else", prediction_,
+                    {{0, "off"}, {1, "first"}, {2, "only"}}),
       integer_option("patience", "outer iterations without headway before starting again", patience_, 2,
                      1000000),
   };

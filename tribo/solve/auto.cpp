@@ -129,7 +129,8 @@ bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
   return run(newton_, make_alnewton, kNewtonIterations, problem, monitor);
 }
 
-// Stacks at rest need nothing else, whatever their height; others give up before anything is factorised.
+// Stacks, at rest or sliding, need nothing else, whatever their height; others give up before anything is
+// factorised.
 bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
   if (!monitor.start().isZero(0.0)) return false;
   if (!newton_) newton_ = make_alnewton();

@@ -15,6 +15,7 @@ constexpr double kStickGain = 1e-3;   // of the residual, every step
 constexpr double kNaturalGain = 0.5;  // of the natural map, all of them
 // Sliding. A stack carries its load once the penalty exceeds the square of its height times its mass ratio.
 constexpr double kLoadBeta = 1e7;
+constexpr double kHidden = 2.0;  // natural map of what is hidden from zero impulses, relative to what is seen
 constexpr double kFirstBeta = 0.1;
 constexpr double kHighestBeta = 1e8;
 constexpr double kGrowth = 4.0;
@@ -27,6 +28,19 @@ constexpr Index kFailures = 3;      // surrogates in a row
 constexpr double kAccuracy = 0.5;   // of a surrogate, relative to the natural map
 constexpr double kReduction = 0.3;  // of its residual
 constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
+
+// Whether the last `rows` rows of a quarter of the contacts are at rest.
+bool has_rest(const ContactProblem& problem, Index rows) {
+  if (problem.row_count() == 0) return false;
+  const double rest = kRest * problem.free_velocity().lpNorm<Eigen::Infinity>();
+  Index resting = 0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.kind(i) != ConstraintKind::contact) continue;
+    const auto velocity = problem.free_velocity().segment(problem.row(i) + 3 - rows, rows);
+    if (velocity.lpNorm<Eigen::Infinity>() <= rest) ++resting;
+  }
+  return static_cast<double>(resting) > kRestShare * static_cast<double>(problem.contact_count());
+}
 
 // Newton on the surrogate until the residual is below `target`; returns the steps made.
 Index solve(AlSurrogate& surrogate, Monitor& monitor, double target, bool keep, Index most,
@@ -43,16 +57,8 @@ Index solve(AlSurrogate& surrogate, Monitor& monitor, double target, bool keep, 
 
 }  // namespace
 
-bool is_stack(const ContactProblem& problem) {
-  if (problem.row_count() == 0) return false;
-  const double rest = kRest * problem.free_velocity().lpNorm<Eigen::Infinity>();
-  Index resting = 0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    if (std::abs(problem.free_velocity()[problem.row(i) + 2]) <= rest) ++resting;
-  }
-  return static_cast<double>(resting) > kRestShare * static_cast<double>(problem.contact_count());
-}
+bool is_stack(const ContactProblem& problem) { return has_rest(problem, 1); }
+bool is_still_stack(const ContactProblem& problem) { return has_rest(problem, 3); }
 
 bool predict_sticking(AlSurrogate& surrogate, Monitor& monitor, double accuracy, double& penalty) {
   const double before = surrogate.natural();
@@ -83,6 +89,7 @@ bool predict_sticking(AlSurrogate& surrogate, Monitor& monitor, double accuracy,
 bool follow_sliding(AlSurrogate& surrogate, Monitor& monitor, Index factorizations, Index& outer) {
   const ContactProblem& problem = surrogate.problem();
   double beta = kFirstBeta, growth = kGrowth;
+  const double visible = surrogate.natural();
   Index used = 1, failures = 0;
   surrogate.law().prepare_apart(problem, beta, kLoadBeta);
   surrogate.residual();
@@ -103,11 +110,14 @@ bool follow_sliding(AlSurrogate& surrogate, Monitor& monitor, Index factorizatio
     if (residual > target) {
       ahead = !first && ++failures < kFailures;
       surrogate.system().recall();
+      surrogate.settle_normals();
       growth = kGrowthAfterFailure;
       beta /= kGrowth;
       continue;
     }
     surrogate.adopt_trial();
+    // No hidden load: nothing that growing penalties would not see by themselves.
+    if (first && surrogate.natural() < kHidden * visible) break;
     if (monitor.check(outer, surrogate.multiplier(), beta)) return true;
     beta = std::min(beta * (steps <= kQuickSteps ? growth : std::sqrt(growth)), kHighestBeta);
     growth = std::min(kRecovery * growth, kGrowth);

@@ -20,6 +20,8 @@ namespace tribo {
 
 // Whether a quarter of the contacts is at rest: normal free velocities of next to nothing.
 bool is_stack(const ContactProblem& problem);
+// The same with tangents at rest as well.
+bool is_still_stack(const ContactProblem& problem);
 
 // The impulses become the surrogate's multipliers where the prediction is taken; otherwise the surrogate is as it
 // was before. `penalty` is what suits the surrogates that follow.
