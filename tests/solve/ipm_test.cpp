@@ -50,6 +50,19 @@ TEST(Ipm, Towers) {
   }
 }
 
+TEST(Ipm, StacksAtRestBeginUnderTheirLoad) {
+  for (const double ratio : {1.0, 1e4}) {
+    for (const Index cubes : {10, 160}) {
+      Settings settings = to(1e-8);
+      settings.measure = Measure::siconos;
+      Solution solution;
+      const Report report = make_ipm()->solve(tower(cubes, ratio, false), settings, solution);
+      EXPECT_EQ(report.status, Status::converged) << cubes << " " << ratio;
+      EXPECT_LE(report.factorizations, 12) << cubes << " " << ratio;
+    }
+  }
+}
+
 TEST(Ipm, AllKindsAgreeWithADenseReferenceAndAdmm) {
   for (const unsigned seed : {31u, 32u, 33u}) {
     const ContactProblem problem = test::all_kinds(seed, 1.0);

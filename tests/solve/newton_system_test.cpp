@@ -76,6 +76,48 @@ TEST(NewtonSystem, DirectionsAreNewtons) {
   }
 }
 
+TEST(NewtonSystem, ReturnsToAStateItRemembers) {
+  const ContactProblem problem = test::cube_on_slope(0.5, 0.3);
+  ProximalLaw law;
+  law.prepare(problem, 10.0);
+  const Vector zero = Vector::Zero(problem.row_count());
+  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small}) {
+    const auto system = make(form);
+    system->prepare(problem);
+    system->start(zero);
+    Vector impulse(problem.row_count());
+    law.impulse(problem, Law::exact, system->velocity(), zero, impulse);
+    const double residual = system->residual(impulse);
+    const Vector velocity = system->velocity();
+    std::vector<Mat3> derivative;
+    law.derivative(problem, Law::exact, system->velocity(), zero, derivative);
+    ASSERT_TRUE(system->direction(derivative));
+    system->remember();
+    system->move(0.7);
+    ASSERT_NE(system->velocity(), velocity);
+    system->recall();
+    EXPECT_EQ(system->velocity(), velocity);
+    EXPECT_EQ(system->residual(impulse), residual);
+  }
+}
+
+// A contact that sticks answers with the tangential penalty along its tangents and the normal one across.
+TEST(ProximalLaw, PenaltiesApart) {
+  const ContactProblem problem = test::cube_on_slope(0.5, 0.3);
+  ProximalLaw soft, stiff, apart;
+  soft.prepare(problem, 2.0);
+  stiff.prepare(problem, 500.0);
+  apart.prepare_apart(problem, 2.0, 500.0);
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    for (const Index k : {0, 1, 2}) {
+      const ProximalLaw& like = k < 2 ? soft : stiff;
+      EXPECT_NEAR(apart.total(row + k), like.total(row + k), 1e-15 * soft.total(row + k));
+      EXPECT_NEAR(apart.proximal(row + k), like.proximal(row + k), 1e-15 * soft.proximal(row + k));
+    }
+  }
+}
+
 TEST(NewtonSystem, ChoosesTheForm) {
   EXPECT_EQ(suitable_form(test::cube_on_slope(0.4, 0.2)), NewtonForm::dense);
   EXPECT_EQ(suitable_form(test::lifted_problem(1, 0.1)), NewtonForm::rows);

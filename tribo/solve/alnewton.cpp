@@ -5,25 +5,18 @@
 #include <cmath>
 
 #include "tribo/solve/admm.h"
+#include "tribo/solve/al_surrogate.h"
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/newton_system.h"
-#include "tribo/solve/proximal_law.h"
+#include "tribo/solve/stack_prediction.h"
 
 namespace tribo {
 namespace {
 
 constexpr double kLowestBeta = 1e-2;
 constexpr double kHighestBeta = 1e8;
-constexpr double kRounding = 2e-15;  // residual that counts as zero, relative to the state
-constexpr double kTouch = 1e-12;     // velocity that counts as zero, relative to the fastest free one
-// Prediction from zero, see predict().
-constexpr double kRestShare = 0.25;  // of the contacts must be at rest ...
-constexpr double kRest = 1e-6;       // ... which means normal velocities up to this share of the fastest
-constexpr double kStickBeta = 1e6;
-constexpr Index kStickSteps = 4;
-constexpr double kStickGain = 1e-3;   // of the residual, every step
-constexpr double kNaturalGain = 0.5;  // of the natural map, all of them
-constexpr Index kStiffSteps = 2;      // of a surrogate, while the penalty is that of a prediction
+constexpr Index kStiffSteps = 2;  // of a surrogate, while the penalty is that of a prediction
+constexpr Index kSlidingFactors = 100;
 constexpr double kGoodStartBeta = 30.0;
 
 enum class Prediction { off, first, only };
@@ -46,11 +39,10 @@ class AlNewton final : public Solver {
 
   NewtonSystem* system_for(NewtonForm form);
   Status run(Monitor& monitor);
-  Surrogate solve_surrogate(Monitor& monitor, double natural);
-  bool newton_step(double& residual);
-  bool is_resting() const;
-  bool predict(Monitor& monitor);
-  void adopt(const Vector& impulse);
+  Surrogate solve_surrogate(Monitor& monitor);
+  bool offer(Monitor& monitor) {
+    return monitor.check(outer_, surrogate_.multiplier(), system_->velocity(), beta_);
+  }
   void adapt(const Surrogate& surrogate);
   void refuse();
   bool stagnates(const Monitor& monitor);
@@ -72,16 +64,13 @@ class AlNewton final : public Solver {
   Law law_ = Law::exact;
   std::array<std::unique_ptr<NewtonSystem>, 4> systems_;  // by NewtonForm, made when first needed
   NewtonSystem* system_ = nullptr;
-  ProximalLaw proximal_, unit_;
+  AlSurrogate surrogate_;
   std::unique_ptr<Solver> admm_;
   Solution admm_solution_;
-  std::vector<Mat3> derivative_;
-  Vector multiplier_, last_multiplier_, trial_, moved_;
+  Vector last_multiplier_;
   double beta_ = 1.0;
-  double touch_ = 0.0;
-  bool stiff_ = false;    // the penalty is still that of a prediction
-  double natural_ = 0.0;  // natural map of the multipliers, energy norm
-  Index refused_ = 0;     // surrogates in a row
+  bool stiff_ = false;  // the penalty is still that of a prediction
+  Index refused_ = 0;   // surrogates in a row
   Index outer_ = 0, restarts_ = 0, last_gain_ = 0;
   Index newton_count_ = 0;
   double best_ = 0.0;
@@ -96,8 +85,8 @@ std::vector<Option> AlNewton::options() {
                      1000),
       integer_option("backtracks", "largest number of halvings of a Newton step", backtracks_, 0, 60),
       real_option("accuracy", "residual of the surrogate relative to the natural map", accuracy_, 1e-6, 0.9),
-      choice_option("prediction", "from zero: first try whether all that touches sticks; or try nothing else",
-                    prediction_, {{0, "off"}, {1, "first"}, {2, "only"}}),
+      choice_option("prediction", "stacks from zero: the load first; or try nothing else", prediction_,
+                    {{0, "off"}, {1, "first"}, {2, "only"}}),
       integer_option("patience", "outer iterations without headway before starting again", patience_, 2,
                      1000000),
   };
@@ -123,150 +112,76 @@ NewtonSystem* AlNewton::system_for(NewtonForm form) {
 }
 
 Status AlNewton::run(Monitor& monitor) {
-  touch_ = problem_->row_count() > 0 ? kTouch * problem_->free_velocity().lpNorm<Eigen::Infinity>() : 0.0;
   const bool cold = first_stage_ == 0 && monitor.start().isZero(0.0) && monitor.iterations_left() > 0;
-  const bool predictable = prediction_ != Prediction::off && cold && is_resting();
+  const bool predictable = prediction_ != Prediction::off && cold && is_stack(*problem_);
   const bool only_prediction = prediction_ == Prediction::only || plan_.only_prediction;
   if (only_prediction && !predictable) return Status::stalled;
   system_->prepare(*problem_);
-  trial_.resize(problem_->row_count());
-  moved_.resize(problem_->row_count());
-  unit_.prepare(*problem_, 1.0);
+  surrogate_.prepare(*problem_, law_, *system_);
   beta_ = plan_.beta > 0.0 ? plan_.beta : initial_beta_;
-  refused_ = outer_ = restarts_ = last_gain_ = newton_count_ = 0;
+  refused_ = restarts_ = last_gain_ = newton_count_ = 0;
+  outer_ = 1;
   best_ = std::numeric_limits<double>::infinity();
-  multiplier_ = monitor.start();
+  surrogate_.adopt(monitor.start());
   if (first_stage_ > 0) first_stage(monitor, first_stage_, monitor.start());
-  adopt(multiplier_);
-  const bool predicted = predictable && predict(monitor);
-  if (predicted && monitor.check(1, multiplier_, system_->velocity(), kStickBeta)) return Status::converged;
-  if (!predicted && only_prediction) return Status::stalled;
-  stiff_ = predicted;
-  for (outer_ = predicted ? 2 : 1; outer_ <= monitor.iterations_left(); ++outer_) {
-    if (!std::isfinite(natural_)) return Status::no_solution_suspected;
+  stiff_ = predictable && predict_sticking(surrogate_, monitor, accuracy_, beta_);
+  if (stiff_) {
+    if (monitor.check(outer_++, surrogate_.multiplier(), system_->velocity(), beta_))
+      return Status::converged;
+  } else if (predictable &&
+             follow_sliding(surrogate_, monitor, std::min(kSlidingFactors, plan_.factorizations), outer_)) {
+    return Status::converged;
+  }
+  if (!stiff_ && only_prediction) return Status::stalled;
+  for (; outer_ <= monitor.iterations_left(); ++outer_) {
+    if (!std::isfinite(surrogate_.natural())) return Status::no_solution_suspected;
     if (newton_count_ >= plan_.factorizations) return Status::iteration_limit;
-    proximal_.prepare(*problem_, beta_);
-    const Surrogate surrogate = solve_surrogate(monitor, natural_);
+    surrogate_.law().prepare(*problem_, beta_);
+    const Surrogate surrogate = solve_surrogate(monitor);
     if (monitor.out_of_time(outer_)) return Status::time_limit;
     if (!surrogate.solved) {
       refuse();
     } else {
-      const double before = natural_;
-      last_multiplier_.swap(multiplier_);  // the old multipliers, should the new ones be worse
-      adopt(trial_);
-      if (natural_ > 2.0 * before && refused_ < 6) {
-        adopt(last_multiplier_);
+      const double before = surrogate_.natural();
+      last_multiplier_ = surrogate_.multiplier();  // should the new ones be worse
+      surrogate_.adopt(surrogate_.trial());
+      if (surrogate_.natural() > 2.0 * before && refused_ < 6) {
+        surrogate_.adopt(last_multiplier_);
         refuse();
       } else {
-        if (monitor.check(outer_, multiplier_, system_->velocity(), beta_)) return Status::converged;
+        if (offer(monitor)) return Status::converged;
+        // Where one step was enough from a good start, its matrix is as good for the next surrogate.
+        if (plan_.beta > 0.0 && surrogate.steps == 1 && surrogate_.repeat_step() && offer(monitor)) {
+          return Status::converged;
+        }
         adapt(surrogate);
       }
     }
     if (stagnates(monitor)) {
       if (restarts_ >= 6) return Status::stalled;
       restart(monitor);
-      if (monitor.check(outer_, multiplier_, system_->velocity(), beta_)) return Status::converged;
+      if (offer(monitor)) return Status::converged;
     }
   }
   return Status::iteration_limit;
 }
 
-void AlNewton::adopt(const Vector& impulse) {
-  multiplier_ = impulse;
-  system_->start(multiplier_);
-  // The step of penalty 1 from the multipliers leaves them alone exactly at a solution.
-  unit_.impulse(*problem_, law_, system_->velocity(), multiplier_, moved_);
-  double energy = 0.0;
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    const Index row = problem_->row(i), rows = problem_->rows(i);
-    energy += problem_->scale(i) * (moved_.segment(row, rows) - multiplier_.segment(row, rows)).squaredNorm();
-  }
-  natural_ = std::sqrt(energy);
-}
-
 // Newton on the surrogate, from the state of the multipliers.
-AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor, double natural) {
+AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor) {
   Surrogate result;
-  proximal_.impulse(*problem_, law_, system_->velocity(), multiplier_, trial_);
-  double residual = system_->residual(trial_);
+  double residual = surrogate_.residual();
   const double target =
-      std::max(std::min(0.3 * residual, accuracy_ * natural), kRounding * system_->magnitude());
+      std::max(std::min(0.3 * residual, accuracy_ * surrogate_.natural()), surrogate_.rounding());
   while (residual > target) {
     if (result.steps == (stiff_ ? kStiffSteps : newton_steps_)) return result;
     if (newton_count_ >= plan_.factorizations) return result;
     ++result.steps;
+    ++newton_count_;
     monitor.count_factorization();
-    if (!newton_step(residual)) return result;
+    if (!surrogate_.newton_step(residual, backtracks_)) return result;
   }
   result.solved = true;
   return result;
-}
-
-bool AlNewton::is_resting() const {
-  Index resting = 0;
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    if (problem_->kind(i) != ConstraintKind::contact) continue;
-    if (std::abs(problem_->free_velocity()[problem_->row(i) + 2]) <= kRest / kTouch * touch_) ++resting;
-  }
-  return static_cast<double>(resting) > kRestShare * static_cast<double>(problem_->contact_count());
-}
-
-// A stack at rest: nothing but the contacts with the ground asks for an impulse at first, and penalties that grow
-// carry the load upwards contact by contact. With a stiff penalty, all that touches sticking, a single step
-// finds the impulses of the whole stack; where it does not, that shows at once. True when the prediction is
-// taken; the penalty then stays stiff.
-bool AlNewton::predict(Monitor& monitor) {
-  const double before = natural_;
-  beta_ = kStickBeta;
-  proximal_.prepare(*problem_, beta_);
-  proximal_.impulse(*problem_, law_, system_->velocity(), multiplier_, trial_);
-  double residual = system_->residual(trial_);
-  const double target = std::max(0.1 * accuracy_ * natural_, kRounding * system_->magnitude());
-  bool ahead = true;
-  for (Index k = 0; k < kStickSteps && ahead && residual > target; ++k) {
-    const double last = residual;
-    monitor.count_factorization();
-    proximal_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_,
-                         k == 0 ? kRest / kTouch * touch_ : touch_);
-    ahead = system_->direction(derivative_);
-    if (!ahead) break;
-    system_->move(1.0);
-    proximal_.impulse(*problem_, law_, system_->velocity(), multiplier_, trial_);
-    residual = system_->residual(trial_);
-    ahead = residual <= kStickGain * last;
-  }
-  if (residual <= target) {
-    last_multiplier_ = multiplier_;
-    adopt(trial_);
-    if (natural_ <= kNaturalGain * before) {
-      beta_ *= 4.0;
-      return true;
-    }
-    multiplier_ = last_multiplier_;
-  }
-  beta_ = initial_beta_;
-  adopt(multiplier_);
-  return false;
-}
-
-// One damped step; false if no decrease was found.
-bool AlNewton::newton_step(double& residual) {
-  ++newton_count_;
-  proximal_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_, touch_);
-  if (!system_->direction(derivative_)) return false;
-  double step = 1.0;
-  system_->move(1.0);
-  for (Index k = 0;; ++k) {
-    proximal_.impulse(*problem_, law_, system_->velocity(), multiplier_, trial_);
-    const double reduced = system_->residual(trial_);
-    if (reduced <= (1.0 - 0.1 * step) * residual) {
-      residual = reduced;
-      return true;
-    }
-    if (k == backtracks_) return false;
-    step *= 0.5;
-    system_->move(-step);
-  }
 }
 
 void AlNewton::adapt(const Surrogate& surrogate) {
@@ -283,7 +198,7 @@ void AlNewton::refuse() {
   ++refused_;
   beta_ = stiff_ ? kGoodStartBeta : std::max(beta_ / 4.0, kLowestBeta);
   stiff_ = false;
-  system_->start(multiplier_);
+  system_->start(surrogate_.multiplier());
 }
 
 bool AlNewton::stagnates(const Monitor& monitor) {
@@ -303,7 +218,6 @@ void AlNewton::restart(Monitor& monitor) {
   stiff_ = false;
   beta_ = kGoodStartBeta;
   first_stage(monitor, 100 << restarts_, restarts_ % 2 == 1 ? monitor.best() : monitor.start());
-  adopt(multiplier_);
 }
 
 void AlNewton::first_stage(Monitor& monitor, Index iterations, const Vector& start) {
@@ -317,7 +231,7 @@ void AlNewton::first_stage(Monitor& monitor, Index iterations, const Vector& sta
   if (!admm_) admm_ = make_admm();
   const Report report = admm_->solve(*problem_, settings, admm_solution_, &start);
   for (Index k = 0; k < report.factorizations; ++k) monitor.count_factorization();
-  multiplier_ = admm_solution_.impulse;
+  surrogate_.adopt(admm_solution_.impulse);
   beta_ = kGoodStartBeta;
 }
 

@@ -28,7 +28,7 @@ constexpr Index kFewConstraints =
     200;  // up to here a factorisation costs little, and Newton gets more of them
 constexpr Index kDenseFactors = 40;
 constexpr Index kNewtonIterations = 80;
-constexpr Index kPredictionFactors = 30;
+constexpr Index kPredictionFactors = 60;
 constexpr Index kNewtonFactors = 150;  // factorisations before the interior point has its turn
 constexpr Index kPointIterations = 150;
 constexpr Index kShortAdmm = 25;
@@ -159,7 +159,8 @@ bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& prob
   return iterate_as(*newton_, kNewtonIterations, problem, monitor);
 }
 
-// Stacks at rest need nothing else, whatever their height; others give up before anything is factorised.
+// Stacks, at rest or sliding, need nothing else, whatever their height; others give up before anything is
+// factorised.
 bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
   if (!newton_) newton_ = make_alnewton();
   set_plan(*newton_, {.only_prediction = true, .factorizations = kPredictionFactors});

@@ -23,9 +23,18 @@ class DenseSystem final : public NewtonSystem {
   void start(const Vector& impulse) override;
   double residual(const Vector& impulse) override;
   bool direction(std::span<const Mat3> derivative) override;
+  bool direction_again() override;
   void move(double step) override {
     state_ += step * direction_;
     velocity_ += step * velocity_direction_;
+  }
+  void remember() override {
+    NewtonSystem::remember();
+    remembered_state_ = state_;
+  }
+  void recall() override {
+    NewtonSystem::recall();
+    state_ = remembered_state_;
   }
   double magnitude() const override {
     return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
@@ -34,16 +43,18 @@ class DenseSystem final : public NewtonSystem {
 
  private:
   void gather(std::span<const Mat3> derivative);
-  bool solve_dofs(std::span<const Mat3> derivative);
-  bool solve_rows(std::span<const Mat3> derivative);
+  void form_dofs(std::span<const Mat3> derivative);
+  void form_rows(std::span<const Mat3> derivative);
 
   const ContactProblem* problem_ = nullptr;
   Index dofs_ = 0, active_rows_ = 0;
+  bool by_dofs_ = true;  // the form of the matrix
   DenseHalf half_;
   Numbers active_half_, weighted_, matrix_;  // X_a, X_a D, Newton matrix
   std::vector<Index> active_;
+  std::vector<Mat3> left_;  // [constraints] w^-1 (I - E) of the active ones
   std::vector<int> exchanges_;
-  Vector state_, residual_, direction_, velocity_direction_, rhs_;
+  Vector state_, remembered_state_, residual_, direction_, velocity_direction_, rhs_;
 };
 
 void DenseSystem::prepare(const ContactProblem& problem) {
@@ -81,17 +92,43 @@ void DenseSystem::gather(std::span<const Mat3> derivative) {
 
 bool DenseSystem::direction(std::span<const Mat3> derivative) {
   gather(derivative);
+  by_dofs_ = dofs_ <= active_rows_;
   const Index size = std::min(dofs_, active_rows_);
   matrix_.resize(static_cast<std::size_t>(size) * size);
   weighted_.resize(active_half_.size());
   if (static_cast<Index>(exchanges_.size()) < size) exchanges_.resize(size);
-  if (size > 0 && !(dofs_ <= active_rows_ ? solve_dofs(derivative) : solve_rows(derivative))) return false;
-  if (size == 0) direction_ = -residual_;
+  if (by_dofs_) {
+    form_dofs(derivative);
+  } else {
+    form_rows(derivative);
+  }
+  return factorize_lu(matrix_.data(), size, size, exchanges_.data()) && direction_again();
+}
+
+bool DenseSystem::direction_again() {
+  direction_ = -residual_;
+  if (by_dofs_) {
+    solve_lu(matrix_.data(), dofs_, dofs_, exchanges_.data(), direction_.data());
+  } else if (active_rows_ > 0) {
+    const MatrixMap x(active_half_.data(), dofs_, active_rows_);
+    rhs_.noalias() = x.transpose() * residual_;
+    Index row = 0;
+    for (const Index i : active_) {
+      if (problem_->rows(i) == 3) {
+        rhs_.segment<3>(row) = left_[i] * Vec3(rhs_.segment<3>(row));
+        row += 3;
+      } else {
+        rhs_[row++] *= left_[i](0, 0);
+      }
+    }
+    solve_lu(matrix_.data(), active_rows_, active_rows_, exchanges_.data(), rhs_.data());
+    direction_.noalias() += x * rhs_;
+  }
   half_.multiply_transposed(direction_, velocity_direction_);
   return direction_.allFinite();
 }
 
-bool DenseSystem::solve_dofs(std::span<const Mat3> derivative) {
+void DenseSystem::form_dofs(std::span<const Mat3> derivative) {
   const Index n = dofs_;
   const MatrixMap x(active_half_.data(), n, active_rows_);
   MatrixMap xd(weighted_.data(), n, active_rows_), m(matrix_.data(), n, n);
@@ -121,41 +158,31 @@ bool DenseSystem::solve_dofs(std::span<const Mat3> derivative) {
     m.noalias() = xd * x.transpose();
     m.diagonal().array() += 1.0;
   }
-  direction_ = -residual_;
-  if (!factorize_lu(matrix_.data(), n, n, exchanges_.data())) return false;
-  solve_lu(matrix_.data(), n, n, exchanges_.data(), direction_.data());
-  return true;
 }
 
-bool DenseSystem::solve_rows(std::span<const Mat3> derivative) {
+void DenseSystem::form_rows(std::span<const Mat3> derivative) {
   const Index n = active_rows_;
   const MatrixMap x(active_half_.data(), dofs_, n);
   MatrixMap m(matrix_.data(), n, n);
   m.noalias() = x.transpose() * x;
-  rhs_.noalias() = x.transpose() * residual_;
+  left_.resize(problem_->constraint_count());
   Index row = 0;
   for (const Index i : active_) {
     const double w = problem_->scale(i);
     if (problem_->rows(i) == 3) {
       const Mat3 e = (Mat3::Identity() + w * derivative[i]).inverse();
-      const Mat3 left = (Mat3::Identity() - e) / w;
+      const Mat3 left = left_[i] = (Mat3::Identity() - e) / w;
       for (Index c = 0; c < n; ++c) m.col(c).segment<3>(row) = left * Vec3(m.col(c).segment<3>(row));
       m.block<3, 3>(row, row) += e;
-      rhs_.segment<3>(row) = left * Vec3(rhs_.segment<3>(row));
       row += 3;
     } else {
       const double e = 1.0 / (1.0 + w * derivative[i](0, 0)), left = (1.0 - e) / w;
+      left_[i](0, 0) = left;
       m.row(row) *= left;
       m(row, row) += e;
-      rhs_[row] *= left;
       ++row;
     }
   }
-  if (!factorize_lu(matrix_.data(), n, n, exchanges_.data())) return false;
-  solve_lu(matrix_.data(), n, n, exchanges_.data(), rhs_.data());
-  direction_ = -residual_;
-  direction_.noalias() += x * rhs_;
-  return true;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "tribo/solve/convex_polish.h"
 #include "tribo/solve/ipm_path.h"
 #include "tribo/solve/polish.h"
+#include "tribo/solve/stack_prediction.h"
 
 namespace tribo {
 namespace {
@@ -38,6 +39,8 @@ constexpr double kProximalTarget = 1e-8;
 constexpr double kHeadway = 0.7;
 // Up to so many constraints the centre is the better start: impulses have no long way to grow.
 constexpr Index kSmallProblem = 200;
+// Sticking contacts of a stack at rest: stiff enough to carry the load to the top.
+constexpr double kStackSticking = 1e6;
 
 class Ipm final : public Solver {
  public:
@@ -75,11 +78,12 @@ std::vector<Option> Ipm::options() {
   return {
       choice_option("system", "linear system: degrees of freedom, constraint rows, or by size",
                     path_options_.system, {{0, "automatic"}, {1, "dofs"}, {2, "rows"}}),
-      choice_option("start",
-                    "cold start: all pairs at one, Mangoni (4.23), Mangoni (4.57), from sticking contacts; "
-                    "automatic: the first or second, where blocked the last",
-                    path_options_.start,
-                    {{0, "automatic"}, {1, "centre"}, {2, "clamped"}, {3, "shifted"}, {4, "stick"}}),
+      choice_option(
+          "start",
+          "cold start: all pairs at one, Mangoni (4.23), Mangoni (4.57), from sticking contacts; "
+          "automatic: the first or second, where blocked the last; stacks at rest begin with the last",
+          path_options_.start,
+          {{0, "automatic"}, {1, "centre"}, {2, "clamped"}, {3, "shifted"}, {4, "stick"}}),
       choice_option("warm",
                     "what is taken from a given impulse: impulses and velocities, velocities, nothing",
                     path_options_.warm, {{0, "full"}, {1, "partial"}, {2, "none"}}),
@@ -116,8 +120,10 @@ std::span<const IpmStart> Ipm::starts(const ContactProblem& problem, Law law) co
   static constexpr std::array kCentre = {IpmStart::centre};
   static constexpr std::array kSmall = {IpmStart::centre, IpmStart::stick};
   static constexpr std::array kLarge = {IpmStart::clamped, IpmStart::stick};
+  static constexpr std::array kStill = {IpmStart::stick, IpmStart::clamped};
   if (path_options_.start != IpmStart::automatic) return {&path_options_.start, 1};
   if (law == Law::convex || !problem.has_friction()) return kCentre;
+  if (is_still_stack(problem)) return kStill;
   if (problem.constraint_count() <= kSmallProblem) return kSmall;
   return kLarge;
 }
@@ -129,6 +135,8 @@ bool Ipm::follow_from_starts(const ContactProblem& problem, Monitor& monitor) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     options.start = all[k];
     options.may_block = k + 1 < all.size();
+    // The only start from sticking contacts that comes first is that of a stack.
+    options.sticking = k == 0 && all.size() > 1 ? kStackSticking : path_options_.sticking;
     path_.start_cold(problem, options, monitor);
     if (follow(problem, options, monitor)) return true;
     if (exhausted(monitor)) return false;

@@ -19,8 +19,7 @@ constexpr double kLargestSize = 1e18;  // of scaled impulses; beyond they grow w
 // Short steps, see careful_step().
 constexpr double kShortStep = 0.3;
 constexpr double kTinyStep = 0.1;
-constexpr Index kBlocked = 4;      // tiny steps in a row
-constexpr double kSticking = 1e4;  // penalty of the start from sticking contacts, dimensionless
+constexpr Index kBlocked = 4;  // tiny steps in a row
 constexpr double kCentring = 0.3;
 constexpr double kResidualShare = 0.3;
 constexpr double kLeastEigenvalue = 1e-3;
@@ -89,7 +88,7 @@ void IpmPath::start_stick(const ContactProblem& problem, const IpmOptions& optio
   blocks_.weight = cones_.scaling();
   blocks_.symmetric = false;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    Vec3 soft = Vec3::Constant(problem.scale(i) / kSticking);
+    Vec3 soft = Vec3::Constant(problem.scale(i) / options.sticking);
     soft.head(problem.rows(i)) += compliance_.segment(problem.row(i), problem.rows(i));
     blocks_.p[i].setIdentity();
     blocks_.q[i] = soft.asDiagonal();

@@ -19,6 +19,7 @@ enum class IpmWarm { full, partial, none };
 
 struct IpmOptions {
   IpmStart start = IpmStart::automatic;  // for a path: centre
+  double sticking = 1e4;                 // penalty of the start from sticking contacts, dimensionless
   IpmWarm warm = IpmWarm::full;
   double warm_margin = 1e-2;  // how far inside a warm start is pushed, scaled
   double step_back = 0.95;    // fraction of the way to the boundary

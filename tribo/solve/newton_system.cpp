@@ -44,7 +44,10 @@ class DofsSystem final : public NewtonSystem {
   }
 
   bool direction(std::span<const Mat3> derivative) override {
-    if (!kernel_.factorize(problem_->mass(), problem_->jacobian(), derivative)) return false;
+    return kernel_.factorize(problem_->mass(), problem_->jacobian(), derivative) && direction_again();
+  }
+
+  bool direction_again() override {
     residual_ = -residual_;
     // Newton corrects itself; refinement is for matrices whose elimination lost digits.
     constexpr double kWorryingGrowth = 1e3;
@@ -57,6 +60,16 @@ class DofsSystem final : public NewtonSystem {
   void move(double step) override {
     state_ += step * direction_;
     velocity_ += step * velocity_direction_;
+  }
+
+  void remember() override {
+    NewtonSystem::remember();
+    remembered_state_ = state_;
+  }
+
+  void recall() override {
+    NewtonSystem::recall();
+    state_ = remembered_state_;
   }
 
   double magnitude() const override {
@@ -74,7 +87,7 @@ class DofsSystem final : public NewtonSystem {
  private:
   const ContactProblem* problem_ = nullptr;
   PrimalLu kernel_;
-  Vector state_, residual_, weighted_, direction_, velocity_direction_;
+  Vector state_, remembered_state_, residual_, weighted_, direction_, velocity_direction_;
 };
 
 class RowsSystem final : public NewtonSystem {
@@ -105,20 +118,28 @@ class RowsSystem final : public NewtonSystem {
   bool direction(std::span<const Mat3> derivative) override {
     for (Index i = 0; i < problem_->constraint_count(); ++i) {
       const double w = problem_->scale(i);
-      const Index row = problem_->row(i);
       if (problem_->rows(i) == 3) {
         const Mat3 e = (Mat3::Identity() + w * derivative[i]).inverse();
         diagonal_[i] = e;
         left_[i] = (Mat3::Identity() - e) / w;
-        rhs_.segment<3>(row) = left_[i] * residual_.segment<3>(row);
       } else {
         const double e = 1.0 / (1.0 + w * derivative[i](0, 0));
         diagonal_[i](0, 0) = e;
         left_[i](0, 0) = (1.0 - e) / w;
+      }
+    }
+    return kernel_.factorize(*w_, left_, diagonal_) && direction_again();
+  }
+
+  bool direction_again() override {
+    for (Index i = 0; i < problem_->constraint_count(); ++i) {
+      const Index row = problem_->row(i);
+      if (problem_->rows(i) == 3) {
+        rhs_.segment<3>(row) = left_[i] * residual_.segment<3>(row);
+      } else {
         rhs_[row] = left_[i](0, 0) * residual_[row];
       }
     }
-    if (!kernel_.factorize(*w_, left_, diagonal_)) return false;
     constexpr double kWorryingGrowth = 1e3;
     kernel_.solve(rhs_, impulse_direction_, kernel_.lu().growth() > kWorryingGrowth ? 2 : 0);
     w_->multiply(impulse_direction_, direction_);

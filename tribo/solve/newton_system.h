@@ -38,14 +38,19 @@ class NewtonSystem {
   // Newton direction from the last residual. False if the matrix is singular or the factorisation was
   // interrupted.
   virtual bool direction(std::span<const Mat3> derivative) = 0;
+  // The same with the matrix of the last call; false also where it was not kept.
+  virtual bool direction_again() { return false; }
   // Moves the state by `step` times the direction (negative: back).
   virtual void move(double step) = 0;
+  // Keeps the present state; recall() returns to it.
+  virtual void remember() { remembered_velocity_ = velocity_; }
+  virtual void recall() { velocity_ = remembered_velocity_; }
   // Size of the state in the energy norm: what rounding errors are relative to.
   virtual double magnitude() const = 0;
   virtual void set_interrupt(const std::function<bool()>* interrupt) = 0;
 
  protected:
-  Vector velocity_;
+  Vector velocity_, remembered_velocity_;
 };
 
 // Which form suits the problem: few trees -> dense, tiny with explicit W -> small; explicit W or fewer rows than

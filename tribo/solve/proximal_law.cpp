@@ -54,6 +54,16 @@ void ProximalLaw::prepare(const ContactProblem& problem, const Vector& complianc
   }
 }
 
+void ProximalLaw::prepare_apart(const ContactProblem& problem, double beta_tangent, double beta_normal) {
+  prepare(problem, beta_normal);
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.kind(i) != ConstraintKind::contact) continue;
+    const double softer = problem.scale(i) / beta_tangent - problem.scale(i) / beta_normal;
+    total_.segment<2>(problem.row(i)).array() += softer;
+    proximal_.segment<2>(problem.row(i)).array() += softer;
+  }
+}
+
 void ProximalLaw::prepare_uniform(const ContactProblem& problem, double penalty) {
   proximal_.resize(problem.row_count());
   total_.resize(problem.row_count());

@@ -26,6 +26,8 @@ class ProximalLaw {
   void prepare(const ContactProblem& problem, double beta) { prepare(problem, problem.compliance(), beta); }
   // The same with another compliance R [rows] than the problem's own.
   void prepare(const ContactProblem& problem, const Vector& compliance, double beta);
+  // Contacts with one penalty for their tangents and another for their normal, other rows with the latter.
+  void prepare_apart(const ContactProblem& problem, double beta_tangent, double beta_normal);
   // One and the same penalty for all constraints, N s per m/s, as Lee et al. print it.
   void prepare_uniform(const ContactProblem& problem, double penalty);
 
@@ -52,12 +54,17 @@ class ProximalLaw {
   void derivative(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
                   std::vector<Mat3>& derivative, double touch = 0.0) const;
 
+  // (p lambda_k - u) / (R + p) of the contact at `row`: its impulse as long as it sticks.
+  Vec3 target(Index row, const Vector& u, const Vector& multiplier) const;
+
+  // 1 / (R + p) of its rows: -d lambda / d u as long as it sticks.
+  Vec3 stiffness(Index row) const { return total_.segment<3>(row).cwiseInverse(); }
+
   double total(Index row) const { return total_[row]; }        // R + p
   double proximal(Index row) const { return proximal_[row]; }  // p
 
  private:
   void prepare_constraint(const ContactProblem& problem, const Vector& compliance, Index i, double p);
-  Vec3 target(Index row, const Vector& u, const Vector& multiplier) const;
 
   Vector proximal_, total_;  // [rows]
 };

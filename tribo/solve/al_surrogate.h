@@ -1,0 +1,70 @@
+// The surrogate of an augmented Lagrangian, Lee et al. (2024) (19): the momentum equation with the law seen
+// through penalties from the multipliers lambda_k (solve/proximal_law.h) inserted, and semismooth Newton on it.
+// The state is that of the linear system (solve/newton_system.h): velocities, not impulses.
+#pragma once
+
+#include <vector>
+
+#include "tribo/solve/newton_system.h"
+#include "tribo/solve/proximal_law.h"
+
+namespace tribo {
+
+class AlSurrogate {
+ public:
+  // `system` must be prepared for the problem; both must stay.
+  void prepare(const ContactProblem& problem, Law law, NewtonSystem& system);
+
+  const ContactProblem& problem() const { return *problem_; }
+  NewtonSystem& system() { return *system_; }
+  ProximalLaw& law() { return proximal_; }  // its penalties are the caller's to prepare
+  const Vector& multiplier() const { return multiplier_; }
+  const Vector& trial() const { return trial_; }  // impulses of the last residual()
+  double natural() const { return natural_; }     // natural map of the multipliers, energy norm
+  double fastest() const { return fastest_; }     // largest free velocity of a row
+  // Smallest residual that counts as more than rounding.
+  double rounding() const;
+
+  // Takes these multipliers and the state that follows from them ...
+  void adopt(const Vector& impulse);
+  // ... or the last trial ones and leaves the state where Newton has brought it: close to the one that follows.
+  // The next surrogate then begins with the change of the last one made once more.
+  void adopt_trial();
+  // Takes that back for the normals: their proximal terms are centred so that at the present state the law answers
+  // with the multipliers.
+  void settle_normals();
+
+  // What the law answers at the present state, and the residual of the momentum equation with it.
+  double residual();
+  // One damped step; false if no decrease was found.
+  bool newton_step(double& residual, Index backtracks);
+  // From the new multipliers one more surrogate with the matrix of the last step, for the price of a solve. False, and
+  // nothing is changed, where that is no better.
+  bool repeat_step();
+  // One full step with the sticking element of the generalised Jacobian for contacts at rest: normal free
+  // velocities up to `rest`.
+  bool stick_step(double rest);
+  // One full step as if every contact at rest stuck, whatever the normal impulses that this takes.
+  bool hold_step(double rest);
+  // One full step with the contacts as their multipliers have them, whatever the law answers at present: sticking
+  // inside the cone, touching where loaded. Undone where that is no better. Nothing is done (false) where none or
+  // more than `share` of the contacts behave otherwise.
+  bool keep_step(double& residual, double share);
+
+ private:
+  void measure_natural();
+  void differentiate(double touch);
+  bool sticks(Index i) const;
+
+  const ContactProblem* problem_ = nullptr;
+  NewtonSystem* system_ = nullptr;
+  Law law_ = Law::exact;
+  ProximalLaw proximal_, unit_;
+  std::vector<Mat3> derivative_;
+  Vector multiplier_, trial_, moved_, kept_;
+  Vector centre_;  // of the proximal terms: the multipliers but for settle_normals()
+  double fastest_ = 0.0;
+  double natural_ = 0.0;
+};
+
+}  // namespace tribo
