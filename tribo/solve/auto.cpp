@@ -35,7 +35,6 @@ constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
-constexpr Index kTall = 200;  // constraints from where on Newton steps travel through sliding stacks
 
 class Auto final : public Solver {
  public:
@@ -227,8 +226,7 @@ bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(
   return monitor.take_over(solver->name(), report, solution_);
 }
 
-// The central path does not mind mass ratios or height where contacts slide, which is where Newton needs many
-// steps.
+// The central path does not mind mass ratios where contacts slide, which is where Newton needs many steps.
 bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const {
   double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
   Index sliding = 0;
@@ -239,8 +237,7 @@ bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& i
     const Vec3 r = impulse.segment<3>(problem.row(i));
     if (r[2] > 0.0 && r.head<2>().norm() >= 0.999 * problem.friction(i) * r[2]) ++sliding;
   }
-  const bool tall = problem.constraint_count() > kTall && !is_dear(problem);
-  return (tall || largest > kWideSpread * smallest) &&
+  return largest > kWideSpread * smallest &&
          static_cast<double>(sliding) > kSlidingShare * static_cast<double>(problem.contact_count());
 }
 

@@ -40,7 +40,7 @@ constexpr double kHeadway = 0.7;
 // Up to so many constraints the centre is the better start: impulses have no long way to grow.
 constexpr Index kSmallProblem = 200;
 // Sticking contacts of a stack at rest: stiff enough to carry the load to the top.
-constexpr double kStackSticking = 1e6;
+constexpr double kStackSticking = 1e5;
 
 class Ipm final : public Solver {
  public:
@@ -120,7 +120,7 @@ std::span<const IpmStart> Ipm::starts(const ContactProblem& problem, Law law) co
   static constexpr std::array kCentre = {IpmStart::centre};
   static constexpr std::array kSmall = {IpmStart::centre, IpmStart::stick};
   static constexpr std::array kLarge = {IpmStart::clamped, IpmStart::stick};
-  static constexpr std::array kStill = {IpmStart::stick, IpmStart::clamped};
+  static constexpr std::array kStill = {IpmStart::stick, IpmStart::centre};
   if (path_options_.start != IpmStart::automatic) return {&path_options_.start, 1};
   if (law == Law::convex || !problem.has_friction()) return kCentre;
   if (is_still_stack(problem)) return kStill;

@@ -15,10 +15,10 @@ constexpr double kStickGain = 1e-3;   // of the residual, every step
 constexpr double kNaturalGain = 0.5;  // of the natural map, all of them
 // Sliding. A stack carries its load once the penalty exceeds the square of its height times its mass ratio.
 constexpr double kLoadBeta = 1e7;
-constexpr double kHidden = 2.0;  // natural map of what is hidden from zero impulses, relative to what is seen
+constexpr double kHidden = 1.0;  // natural map of what is hidden from zero impulses, relative to what is seen
 constexpr double kFirstBeta = 0.1;
 constexpr double kHighestBeta = 1e8;
-constexpr double kGrowth = 4.0;
+constexpr double kGrowth = 3.0;
 constexpr double kGrowthAfterFailure = 2.0;
 constexpr double kRecovery = 1.5;   // of the growth, per surrogate solved
 constexpr Index kQuickSteps = 3;    // a surrogate that took more grows less

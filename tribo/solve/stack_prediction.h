@@ -6,9 +6,9 @@
 //   sticking   all that touches sticks: tangents as stiff as normals. Two to five factorisations, or refused at
 //              once.
 //   sliding    tangents start soft, as viscous friction whose Coulomb limit is already known from the load, and
-//              stiffen by a factor of four per outer step, multipliers and state going on from each other. The
+//              stiffen by a factor of three per outer step, multipliers and state going on from each other. The
 //              border between what sticks and what slides is found on all heights at once instead of contact by
-//              contact: about 25 factorisations, whatever the height.
+//              contact: about 30 factorisations at most, whatever the height.
 #pragma once
 
 #include <limits>
