@@ -21,6 +21,7 @@ constexpr double kVisitFlops = 200.0;   // what visiting a constraint in a sweep
 constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, from where on they are dear
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
+constexpr double kFarBeta = 30.0;       // and of one that starts less near
 constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;     // error from where Newton finds the contacts as they were
 constexpr Index kWarmFactors = 3;  // enough where hardly a contact has changed since the last step
@@ -154,7 +155,8 @@ bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
 
 bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor) {
   if (!newton_) newton_ = make_alnewton();
-  set_plan(*newton_, {.factorizations = factorizations, .beta = kWarmBeta});
+  const double beta = monitor.best_error() > kNear ? kFarBeta : kWarmBeta;
+  set_plan(*newton_, {.factorizations = factorizations, .beta = beta});
   return iterate_as(*newton_, kNewtonIterations, problem, monitor);
 }
 
