@@ -4,13 +4,15 @@
 #include <numeric>
 
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/small_delassus.h"
 
 namespace tribo {
 
 namespace {
-// Constraints up to which one solver per thread serves all islands: they are solved directly, without a structure worth
-// keeping.
-constexpr Index kTiny = 5;
+// Islands that have a solver of their own, which keeps what it knows of their structure from step to step. All others
+// share one per thread: the small ones, solved directly without a structure worth keeping, and those of scenes with so
+// many islands that memory counts for more.
+constexpr Index kOwnSolvers = 32;
 
 // Solvers whose penalties come from the masses of the bodies.
 bool wants_masses(std::string_view solver) {
@@ -178,6 +180,18 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   }
 }
 
+// As SmallDelassus::fits() will say of its problem.
+bool StepSolver::is_small(Index island, const ConstraintSet& set) const {
+  const Index begin = constraint_start_[island], end = constraint_start_[island + 1];
+  if (end - begin <= SmallDelassus::kConstraints) return true;
+  if (tree_start_[island + 1] - tree_start_[island] > SmallDelassus::kTrees) return false;
+  Index rows = 0, dofs = 0;
+  for (Index k = begin; k < end; ++k) rows += rows_of(set.entry(constraints_[k]).data.kind);
+  for (Index k = tree_start_[island]; k < tree_start_[island + 1]; ++k)
+    dofs += model_->tree_dof_count(trees_[k]);
+  return rows <= SmallDelassus::kRows && rows <= dofs + SmallDelassus::kSlack;
+}
+
 SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
                                Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
                                std::vector<Vec3>& impulse) {
@@ -188,19 +202,19 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   sum.islands = static_cast<Index>(constraint_start_.size()) - 1;
   if (sum.islands == 0) return sum;
   result_.resize(sum.islands);
-  slot(workers.count() - 1, tiny_);
+  slot(workers.count() - 1, shared_);
   Index large = 0;
   local_slot_.resize(sum.islands);
   for (Index k = 0; k < sum.islands; ++k) {
-    local_slot_[k] = constraint_start_[k + 1] - constraint_start_[k] <= kTiny ? -1 : large++;
+    local_slot_[k] = large == kOwnSolvers || is_small(k, set) ? -1 : large++;
   }
-  if (large > 0) slot(large - 1, large_);
+  if (large > 0) slot(large - 1, own_);
   // An island alone may use all threads itself.
   Settings own = settings;
   own.islands = false;
   own.threads = sum.islands == 1 ? workers.count() : 1;
   const auto body = [&](Index k, Index worker) {
-    Slot& chosen = local_slot_[k] < 0 ? *tiny_[worker] : *large_[local_slot_[k]];
+    Slot& chosen = local_slot_[k] < 0 ? *shared_[worker] : *own_[local_slot_[k]];
     solve_island(k, chosen, set, motion, own, start, velocity, impulse);
   };
   if (sum.islands == 1) {

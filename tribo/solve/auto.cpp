@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/problem/natural_map.h"
 #include "tribo/solve/admm.h"
 #include "tribo/solve/alnewton.h"
 #include "tribo/solve/ipm.h"
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/nsgs.h"
+#include "tribo/solve/patches.h"
 #include "tribo/solve/tiny_sweeps.h"
 
 namespace tribo {
@@ -30,7 +32,22 @@ constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
-constexpr Index kTall = 200;  // constraints from where on Newton steps travel through sliding stacks
+// Piles, see is_pile() and run_pile().
+constexpr Index kSmallestPile = 150;  // constraints
+constexpr double kPairsPerTree = 1.2;
+constexpr double kRedundantShare = 0.2;
+constexpr double kNearlySolved = 1e-3;  // error at the start that a Newton step or two are likely to end
+constexpr Index kPileSweeps = 100;
+constexpr Index kPlainSweeps = 400;
+constexpr Index kPileBudget = 6000;        // sweeps, before other methods have their turn; ...
+constexpr Index kPileBudgetAlone = 20000;  // ... where they would have none
+constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
+constexpr double kFewRedundant = 0.1;  // ... which shared pairs of bodies make slow
+constexpr Index kPatch = 120;          // constraints of the first patches
+constexpr Index kPatchFactors = 20;
+constexpr Index kPatchGrowths = 6;
+constexpr Index kLargestWhole = 5000;  // constraints of a pile beyond which nothing else is tried
+constexpr Index kTall = 200;           // constraints from where on Newton steps travel through sliding stacks
 
 class Auto final : public Solver {
  public:
@@ -48,6 +65,10 @@ class Auto final : public Solver {
   bool run_warm(const ContactProblem& problem, Monitor& monitor);
   bool run_prediction(const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
+  bool is_pile(const ContactProblem& problem);
+  bool run_pile(const ContactProblem& problem, Monitor& monitor);
+  bool run_part(Solver& solver, Index iterations, const Vector& start, const ContactProblem& problem,
+                Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
@@ -60,6 +81,10 @@ class Auto final : public Solver {
   Index large_ = 20000;
 
   std::unique_ptr<Solver> sweeps_, admm_, newton_, point_;
+  std::unique_ptr<Solver> pile_sweeps_;
+  PatchSolver patches_;
+  Vector pile_;             // where run_pile() has come to
+  bool redundant_ = false;  // many contacts of the pile share their pair of bodies
   TinySweeps tiny_;
   Solution solution_;
   double factor_flops_ = 0.0;  // multiply-adds of a factorisation, known once ADMM has made one
@@ -91,11 +116,89 @@ Status Auto::run_small(const ContactProblem& problem, Monitor& monitor) {
   return run_rounds(problem, monitor);
 }
 
+// Bodies that touch several others each: elimination fills in, so that Newton on the whole costs more per body the larger
+// the island is. Stacks and chains are none. Counts the contacts that are one of several of their pair beside.
+bool Auto::is_pile(const ContactProblem& problem) {
+  redundant_ = false;
+  if (problem.constraint_count() <= kSmallestPile || problem.has_delassus()) return false;
+  const BlockJacobian& jacobian = problem.jacobian();
+  Index pairs = 0, repeated = 0;
+  for (Index i = 0, last = -1; i < problem.constraint_count(); ++i) {
+    const Index begin = jacobian.piece_begin(i), pieces = jacobian.piece_end(i) - begin;
+    bool same = last >= 0 && jacobian.piece_end(last) - jacobian.piece_begin(last) == pieces;
+    for (Index p = 0; same && p < pieces; ++p) {
+      same = jacobian.piece_tree(begin + p) == jacobian.piece_tree(jacobian.piece_begin(last) + p);
+    }
+    repeated += same ? 1 : 0;
+    pairs += !same && pieces > 1 ? 1 : 0;
+    last = i;
+  }
+  redundant_ = static_cast<double>(repeated) > kRedundantShare * problem.constraint_count();
+  return static_cast<double>(pairs) > kPairsPerTree * problem.tree_count();
+}
+
+// Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
+// sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
+// on them, grow from time to time. Cost per body does not depend on the size of the island.
+bool Auto::run_pile(const ContactProblem& problem, Monitor& monitor) {
+  if (!pile_sweeps_) {
+    pile_sweeps_ = make_nsgs();
+    pile_sweeps_->set_option("accelerate", "cg");
+  }
+  set_plan(*pile_sweeps_, SweepPlan{});
+  pile_ = monitor.best();
+  patches_.prepare(problem);
+  const double few = (redundant_ ? kFewRedundant : kFew) * problem.constraint_count();
+  PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
+  double before = std::numeric_limits<double>::infinity();
+  Index sweeps = kPileSweeps, patched = 0;
+  bool plain = false;
+  const Index most = problem.constraint_count() > kLargestWhole ? kPileBudgetAlone : kPileBudget;
+  for (Index spent = 0; spent < most; spent += sweeps) {
+    if (run_part(*pile_sweeps_, sweeps, pile_, problem, monitor)) return true;
+    pile_ = last_impulse(*pile_sweeps_);
+    const double reference = reference_impulse(problem, pile_);
+    const double target = monitor.tolerance() * reference;
+    plan.allowed = 0.3 * target;
+    const Index bad = patches_.inspect(problem, monitor.settings().law, pile_, plan.allowed);
+    const double worst = patches_.worst() / reference;
+    const bool is_local = bad<few, slow = worst> 0.5 * before;
+    const bool circling = !is_local && !plain && worst > before;
+    if (circling || (!is_local && !slow)) {
+      sweeps = circling ? kPlainSweeps : 2 * kPileSweeps;
+      before = worst;
+      plain = circling;
+      set_plan(*pile_sweeps_, SweepPlan{.same_problem = true, .go_on = true, .plain = plain});
+      continue;
+    }
+    if (!is_local) plan.allowed = std::max(plan.allowed, 0.1 * patches_.worst());
+    const PatchSolver::Outcome outcome =
+        patches_.solve(problem, monitor.settings(), plan, 0.1 * target, pile_);
+    for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
+    monitor.note_count("patches", outcome.patches);
+    if (patched++ < kPatchGrowths) {
+      plan.overlap += patched % 2 == 0 ? 1 : 0;
+      plan.largest += plan.largest / 2;
+      plan.factorizations += plan.factorizations / 2 + 1;
+    }
+    sweeps = redundant_ ? kPileSweeps / 2 : kPileSweeps;
+    before = std::numeric_limits<double>::infinity();
+    plain = false;
+    set_plan(*pile_sweeps_, SweepPlan{.same_problem = true});
+  }
+  return false;
+}
+
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
-  if (run_warm(problem, monitor)) return Status::converged;
+  const bool pile = is_pile(problem);
+  if ((!pile || monitor.best_error() < kNearlySolved) && run_warm(problem, monitor)) return Status::converged;
+  if (pile) {
+    if (run_prediction(problem, monitor) || run_pile(problem, monitor)) return Status::converged;
+    if (problem.constraint_count() > kLargestWhole) return Status::stalled;
+  }
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
-  if (!first_order_only && run_prediction(problem, monitor)) return Status::converged;
+  if (!pile && !first_order_only && run_prediction(problem, monitor)) return Status::converged;
   Index admm_iterations = admm_iterations_;
   if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
     // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.
@@ -191,10 +294,14 @@ bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(
                const ContactProblem& problem, Monitor& monitor, bool from_best) {
   if (iterations == 0) return false;
   if (!solver) solver = make();
-  const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_,
-                                      from_best ? &monitor.best() : &monitor.start());
+  return run_part(*solver, iterations, from_best ? monitor.best() : monitor.start(), problem, monitor);
+}
+
+bool Auto::run_part(Solver& solver, Index iterations, const Vector& start, const ContactProblem& problem,
+                    Monitor& monitor) {
+  const Report report = solver.solve(problem, monitor.part_settings(iterations), solution_, &start);
   factor_flops_ = std::max(factor_flops_, report.factor_flops);
-  return monitor.take_over(solver->name(), report, solution_);
+  return monitor.take_over(solver.name(), report, solution_);
 }
 
 // The central path does not mind mass ratios or height where contacts slide, which is where Newton needs many
