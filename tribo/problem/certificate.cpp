@@ -7,6 +7,7 @@
 
 #include "tribo/math/cone.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/natural_map.h"
 
 namespace tribo {
 namespace {
@@ -118,11 +119,6 @@ double bounded_reference(double natural, double largest) {
   return natural > 0.0 ? std::clamp(largest, 1e-3 * natural, 1e2 * natural) : largest;
 }
 
-double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
-  return bounded_reference(natural_impulse(problem),
-                           impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0);
-}
-
 double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
 
 // Everything but the three normalised errors, at one constraint.
@@ -172,6 +168,16 @@ void judge_scalar(const ContactProblem& problem, Index i, const Local& local, do
 }
 
 }  // namespace
+
+double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
+  return bounded_reference(natural_impulse(problem),
+                           impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0);
+}
+
+double natural_map(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
+                   Law law) {
+  return scaled_error(problem, i, local_values(problem, i, impulse, velocity, law));
+}
 
 std::string_view to_string(Measure measure) {
   switch (measure) {

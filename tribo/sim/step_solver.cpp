@@ -8,9 +8,10 @@
 namespace tribo {
 
 namespace {
-// Constraints up to which one solver per thread serves all islands: they are solved directly, without a structure worth
-// keeping.
-constexpr Index kTiny = 5;
+// Islands that have a solver of their own, which keeps what it knows of their structure from step to step. All others
+// share one per thread: the small ones, solved directly without a structure worth keeping, and those of scenes with so
+// many islands that memory counts for more.
+constexpr Index kOwnSolvers = 32;
 
 // Solvers whose penalties come from the masses of the bodies.
 bool wants_masses(std::string_view solver) {
@@ -178,6 +179,13 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   }
 }
 
+// So few constraints or trees that `auto` solves them without a structure worth keeping.
+bool StepSolver::is_small(Index island) const {
+  constexpr Index kFewConstraints = 5, kFewTrees = 3;
+  return constraint_start_[island + 1] - constraint_start_[island] <= kFewConstraints ||
+         tree_start_[island + 1] - tree_start_[island] <= kFewTrees;
+}
+
 SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
                                Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
                                std::vector<Vec3>& impulse) {
@@ -188,19 +196,19 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   sum.islands = static_cast<Index>(constraint_start_.size()) - 1;
   if (sum.islands == 0) return sum;
   result_.resize(sum.islands);
-  slot(workers.count() - 1, tiny_);
+  slot(workers.count() - 1, shared_);
   Index large = 0;
   local_slot_.resize(sum.islands);
   for (Index k = 0; k < sum.islands; ++k) {
-    local_slot_[k] = constraint_start_[k + 1] - constraint_start_[k] <= kTiny ? -1 : large++;
+    local_slot_[k] = large == kOwnSolvers || is_small(k) ? -1 : large++;
   }
-  if (large > 0) slot(large - 1, large_);
+  if (large > 0) slot(large - 1, own_);
   // An island alone may use all threads itself.
   Settings own = settings;
   own.islands = false;
   own.threads = sum.islands == 1 ? workers.count() : 1;
   const auto body = [&](Index k, Index worker) {
-    Slot& chosen = local_slot_[k] < 0 ? *tiny_[worker] : *large_[local_slot_[k]];
+    Slot& chosen = local_slot_[k] < 0 ? *shared_[worker] : *own_[local_slot_[k]];
     solve_island(k, chosen, set, motion, own, start, velocity, impulse);
   };
   if (sum.islands == 1) {

@@ -57,6 +57,7 @@ class StepSolver {
   void solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
                     const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
                     std::vector<Vec3>& impulse);
+  bool is_small(Index island) const;
   Slot& slot(Index number, std::vector<std::unique_ptr<Slot>>& slots);
 
   const Model* model_;
@@ -66,8 +67,8 @@ class StepSolver {
   std::vector<Index> island_of_, local_tree_;          // [trees]
   std::vector<Index> constraint_start_, constraints_;  // by island
   std::vector<Index> tree_start_, trees_, constraint_island_;
-  std::vector<std::unique_ptr<Slot>> large_, tiny_;  // by island, by worker
-  std::vector<Index> local_slot_;                    // [islands] into large_, -1: tiny
+  std::vector<std::unique_ptr<Slot>> own_, shared_;  // by island, by worker
+  std::vector<Index> local_slot_;                    // [islands] into own_, -1: shared
   std::vector<SolveSummary> result_;                 // [islands]
 };
 

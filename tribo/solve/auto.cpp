@@ -9,6 +9,7 @@
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/newton_system.h"
 #include "tribo/solve/nsgs.h"
+#include "tribo/solve/pile_stage.h"
 #include "tribo/solve/tiny_sweeps.h"
 
 namespace tribo {
@@ -36,6 +37,7 @@ constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
+constexpr double kNearlySolved = 1e-3;  // error of a pile that a Newton step or two are likely to end
 
 class Auto final : public Solver {
  public:
@@ -67,6 +69,7 @@ class Auto final : public Solver {
   Index large_ = 20000;
 
   std::unique_ptr<Solver> sweeps_, admm_, newton_, point_;
+  PileStage pile_;
   TinySweeps tiny_;
   DenseSweeps sweeps_on_few_;
   Solution solution_;
@@ -117,10 +120,19 @@ bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
 
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   const bool dense = suitable_form(problem) == NewtonForm::dense;
-  if (dense ? run_dense(problem, monitor) : run_warm(problem, monitor)) return Status::converged;
+  const bool pile = !dense && pile_.fits(problem);
+  if (dense && run_dense(problem, monitor)) return Status::converged;
+  if (!dense && (!pile || monitor.best_error() < kNearlySolved) && run_warm(problem, monitor)) {
+    return Status::converged;
+  }
+  if (pile) {
+    if ((cold_ && run_prediction(problem, monitor)) || pile_.run(problem, monitor)) return Status::converged;
+    if (problem.constraint_count() > PileStage::kLargestWhole) return Status::stalled;
+  }
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
-  if (cold_ && !dense && !first_order_only && run_prediction(problem, monitor)) return Status::converged;
+  if (cold_ && !dense && !pile && !first_order_only && run_prediction(problem, monitor))
+    return Status::converged;
   Index admm_iterations = admm_iterations_;
   if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
     // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.

@@ -15,7 +15,7 @@
 // Local solvers: exact (solve/one_contact.h), quartic, newton, projection (solve/local_step.h). omega > 1
 // over-relaxes; where the sweeps run in a cycle it is lowered in steps to about 0.3 (with redundant
 // frictional contacts 0.8 was seen to end a cycle that 1 never left). Settled constraints rest for up to
-// `freeze` sweeps.
+// `freeze` sweeps. accelerate=cg: nonlinear conjugate gradients over the sweeps, for large piles.
 #include "tribo/solve/nsgs.h"
 
 #include "tribo/solve/local_step.h"
@@ -27,6 +27,7 @@ namespace {
 
 enum class Local : int { exact, newton, projection, quartic };
 enum class Shuffle : int { none, once, every };
+enum class Acceleration : int { none, cg };
 
 class Nsgs final : public Solver {
  public:
@@ -44,10 +45,16 @@ class Nsgs final : public Solver {
                           {{static_cast<int>(Shuffle::none), "none"},
                            {static_cast<int>(Shuffle::once), "once"},
                            {static_cast<int>(Shuffle::every), "every"}}),
+            choice_option(
+                "accelerate", "none, or conjugate gradients over the sweeps", acceleration_,
+                {{static_cast<int>(Acceleration::none), "none"}, {static_cast<int>(Acceleration::cg), "cg"}}),
             integer_option("seed", "of the random order", seed_, 0, 1000000000),
             integer_option("freeze", "longest rest of settled constraints, in sweeps; 0: none", longest_rest_,
                            0, 1000)};
   }
+
+  void set_plan(const SweepPlan& plan) { plan_ = plan; }
+  const Vector& last_impulse() const { return state_.impulse; }
 
  protected:
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
@@ -60,13 +67,16 @@ class Nsgs final : public Solver {
   Local local_ = Local::exact;
   double omega_ = 1.0;
   Shuffle shuffle_ = Shuffle::none;
+  Acceleration acceleration_ = Acceleration::none;
   Index seed_ = 0;
   Index longest_rest_ = 20;
+  SweepPlan plan_;
   double relaxation_ = 1.0;  // omega, lowered where the sweeps cycle
 
   SweepOperator sweeps_;
   SweepOrder order_;
   SweepRest rest_;
+  SweepMomentum momentum_;
   SweepState state_;
   std::vector<ScalarRow> scalar_;
   std::vector<ExactContact> exact_;
@@ -107,10 +117,15 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
     double scalar(Index slot, double w, double lambda) { return rows[slot].solve(w, lambda); }
   };
   Visitor visitor{visit, scalar_};
-  rest_.reset(problem.constraint_count(), longest_rest_);
+  const bool accelerated = acceleration_ == Acceleration::cg && !plan_.plain;
+  rest_.reset(problem.constraint_count(), longest_rest_, accelerated);
+  if (!plan_.go_on || plan_.plain) momentum_.reset();
   const auto one_sweep = [&](Index) {
     if (shuffle_ == Shuffle::every) order_.shuffle();
-    return rest_.sweep(sweeps_, order_.visits(), state_.impulse, visitor);
+    if (accelerated) momentum_.advance(sweeps_, state_.impulse);
+    const SweepChange change = rest_.sweep(sweeps_, order_.visits(), state_.impulse, visitor);
+    if (accelerated) momentum_.learn(change);
+    return change;
   };
   const auto calm_down = [&] {
     if (relaxation_ < 0.3) return false;
@@ -123,13 +138,17 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
 
 Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
-  relaxation_ = omega_;
-  prepare(problem, law);
-  sweeps_.setup(problem);
-  order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
-  if (shuffle_ == Shuffle::once) order_.shuffle();
-  state_.impulse = monitor.start();
-  if (!state_.impulse.isZero(0.0)) sweeps_.refresh(state_.impulse, state_.velocity);
+  if (!plan_.same_problem) {
+    relaxation_ = omega_;
+    prepare(problem, law);
+    sweeps_.setup(problem);
+    order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
+    if (shuffle_ == Shuffle::once) order_.shuffle();
+  }
+  if (!plan_.go_on) {
+    state_.impulse = monitor.start();
+    if (plan_.same_problem || !state_.impulse.isZero(0.0)) sweeps_.refresh(state_.impulse, state_.velocity);
+  }
 
   if (!matrix_.empty() && local_ == Local::newton) {
     return run(problem, monitor, [this, law](Index s, const Vec3& w, const Vec3& r) {
@@ -154,6 +173,9 @@ Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor) {
 }
 
 }  // namespace
+
+void set_plan(Solver& nsgs, const SweepPlan& plan) { static_cast<Nsgs&>(nsgs).set_plan(plan); }
+const Vector& last_impulse(const Solver& nsgs) { return static_cast<const Nsgs&>(nsgs).last_impulse(); }
 
 std::unique_ptr<Solver> make_nsgs() { return std::make_unique<Nsgs>(); }
 

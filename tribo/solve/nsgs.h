@@ -9,4 +9,14 @@ namespace tribo {
 
 std::unique_ptr<Solver> make_nsgs();
 
+// For solvers that call nsgs on one problem several times.
+struct SweepPlan {
+  bool same_problem = false;  // as in the last call: nothing has to be set up
+  bool go_on = false;         // from where the last call ended (not from its best iterate), with its momentum
+  bool plain = false;         // without momentum, whatever the option says
+};
+void set_plan(Solver& nsgs, const SweepPlan& plan);
+// Where the last call ended; its best iterate may be another one.
+const Vector& last_impulse(const Solver& nsgs);
+
 }  // namespace tribo

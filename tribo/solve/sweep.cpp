@@ -7,7 +7,8 @@
 namespace tribo {
 namespace {
 
-constexpr double kRounding = 4e-16;  // relative step of a sweep that changed nothing but the last digits
+constexpr double kLongestGrowth = 1.3;  // of squared steps, before directions are forgotten
+constexpr double kRounding = 4e-16;     // relative step of a sweep that changed nothing but the last digits
 
 }  // namespace
 
@@ -98,6 +99,7 @@ void SweepOperator::setup_velocity() {
 }
 
 void SweepOperator::setup_rows_from_matrix(const BlockMatrix& matrix) {
+  y_.resize(0);
   const Index count = matrix.group_count();
   piece_.resize(matrix.block_count());
   std::size_t at = 0;
@@ -170,8 +172,9 @@ void SweepOrder::shuffle() {
 
 void SweepOrder::reverse() { std::reverse(order_.begin(), order_.end()); }
 
-void SweepRest::reset(Index count, Index longest) {
+void SweepRest::reset(Index count, Index longest, bool only_still) {
   longest_ = longest;
+  only_still_ = only_still;
   resting_ = 0;
   if (longest == 0) return;
   rest_.assign(count, 0);
@@ -201,7 +204,7 @@ void SweepRest::update(std::span<const Index> awake, const SweepChange& change) 
     resting_ = 0;
     return;
   }
-  const double small = 1e-4 * change.step / static_cast<double>(awake.size());
+  const double small = only_still_ ? 0.0 : 1e-4 * change.step / static_cast<double>(awake.size());
   for (const Index i : awake) {
     if (steps_[i] > small) {
       quiet_[i] = 0;
@@ -210,6 +213,43 @@ void SweepRest::update(std::span<const Index> awake, const SweepChange& change) 
       ++resting_;
     }
   }
+}
+
+namespace {
+
+// x: after the last sweep, before: before it.
+void advance_along(double ratio, bool forget, Vector& direction, Vector& before, Vector& x) {
+  for (Index k = 0; k < x.size(); ++k) {
+    const double ahead = ratio * direction[k];
+    direction[k] = forget ? 0.0 : ahead + (x[k] - before[k]);
+    before[k] = x[k] += ahead;
+  }
+}
+
+}  // namespace
+
+void SweepMomentum::reset() {
+  fresh_ = true;
+  last_ = ratio_ = 0.0;
+}
+
+void SweepMomentum::advance(SweepOperator& sweeps, Vector& impulse) {
+  if (fresh_) {
+    impulse_ = impulse;
+    state_ = sweeps.state();
+    direction_.setZero(impulse_.size());
+    direction_state_.setZero(state_.size());
+    return;
+  }
+  advance_along(ratio_, forget_, direction_, impulse_, impulse);
+  advance_along(ratio_, forget_, direction_state_, state_, sweeps.state());
+}
+
+void SweepMomentum::learn(const SweepChange& change) {
+  forget_ = !fresh_ && !(change.step <= kLongestGrowth * last_);
+  ratio_ = fresh_ || forget_ ? 0.0 : change.step / last_;
+  last_ = change.step;
+  fresh_ = false;
 }
 
 SweepWatch::SweepWatch(const ContactProblem& problem, double tolerance) : tolerance_(tolerance) {

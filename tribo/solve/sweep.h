@@ -41,6 +41,9 @@ class SweepOperator {
   // sweeps.
   void refresh(const Vector& impulse, Vector& velocity);
 
+  // What the sweeps keep beside the impulses, an affine function of them: y in velocity mode, nothing in rows mode.
+  Vector& state() { return y_; }
+
   // Visits constraints in `order`; `local` maps the constraint's w and impulse to its new impulse:
   //   Vec3 local.contact(Index slot, const Vec3& w, const Vec3& impulse)
   //   double local.scalar(Index slot, double w, double impulse)
@@ -109,10 +112,11 @@ class SweepOrder {
 // Lets constraints rest that have settled while others still move (the small islands of a large problem): one
 // whose step was below 1 % of the root mean square in three visits in a row skips the next sweep, then two,
 // up to `longest`. On such problems this saves most of the work at the same number of sweeps. The certificate
-// sees every constraint.
+// sees every constraint. With momentum only those rest that did not move at all (open contacts): the others are moved
+// between the sweeps.
 class SweepRest {
  public:
-  void reset(Index count, Index longest);
+  void reset(Index count, Index longest, bool only_still = false);
 
   // One sweep over those awake, in `order`.
   template <class Local>
@@ -131,9 +135,33 @@ class SweepRest {
   void update(std::span<const Index> awake, const SweepChange& change);
 
   Index longest_ = 0;
+  bool only_still_ = false;
   Index resting_ = 0;  // how many have rest > 0
   std::vector<Index> rest_, quiet_, awake_;
   Numbers steps_;
+};
+
+// Nonlinear conjugate gradients over the sweeps (Silcowitz-Hansen et al. 2010): the step s_k of a sweep stands for the
+// preconditioned gradient, and before the next sweep the impulses go on along what is left of the earlier steps,
+//
+//   lambda += beta_k p_k-1,   p_k = beta_k p_k-1 + s_k,   beta_k = |s_k|^2 / |s_k-1|^2   (Fletcher-Reeves).
+//
+// Directions are forgotten where steps grow. The sweep that follows brings every impulse back into its set, so what is
+// checked is always the result of a sweep. Takes about the square root of the number of plain sweeps.
+class SweepMomentum {
+ public:
+  void reset();
+  // Before a sweep.
+  void advance(SweepOperator& sweeps, Vector& impulse);
+  // After it.
+  void learn(const SweepChange& change);
+
+ private:
+  double last_ = 0.0;   // |s|^2 of the last sweep
+  double ratio_ = 0.0;  // beta
+  bool fresh_ = true, forget_ = true;
+  Vector impulse_, state_;  // before the last sweep
+  Vector direction_, direction_state_;
 };
 
 // Decides when the full error is worth its price (about a sweep). The step of a sweep relative to the

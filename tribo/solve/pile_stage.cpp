@@ -1,0 +1,101 @@
+#include "tribo/solve/pile_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tribo/problem/natural_map.h"
+#include "tribo/solve/nsgs.h"
+
+namespace tribo {
+namespace {
+
+constexpr Index kSmallestPile = 150;  // constraints
+constexpr double kPairsPerTree = 1.2;
+constexpr double kRedundantShare = 0.2;
+constexpr Index kPileSweeps = 100;
+constexpr Index kPlainSweeps = 400;
+constexpr Index kPileBudget = 6000;        // sweeps, before other methods have their turn; ...
+constexpr Index kPileBudgetAlone = 20000;  // ... where they would have none
+constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
+constexpr double kFewRedundant = 0.1;  // ... which shared pairs of bodies make slow
+constexpr Index kPatch = 120;          // constraints of the first patches
+constexpr Index kPatchFactors = 20;
+constexpr Index kPatchGrowths = 6;
+
+}  // namespace
+
+// Counts the contacts that are one of several of their pair beside.
+bool PileStage::fits(const ContactProblem& problem) {
+  redundant_ = false;
+  if (problem.constraint_count() <= kSmallestPile || problem.has_delassus()) return false;
+  const BlockJacobian& jacobian = problem.jacobian();
+  Index pairs = 0, repeated = 0;
+  for (Index i = 0, last = -1; i < problem.constraint_count(); ++i) {
+    const Index begin = jacobian.piece_begin(i), pieces = jacobian.piece_end(i) - begin;
+    bool same = last >= 0 && jacobian.piece_end(last) - jacobian.piece_begin(last) == pieces;
+    for (Index p = 0; same && p < pieces; ++p) {
+      same = jacobian.piece_tree(begin + p) == jacobian.piece_tree(jacobian.piece_begin(last) + p);
+    }
+    repeated += same ? 1 : 0;
+    pairs += !same && pieces > 1 ? 1 : 0;
+    last = i;
+  }
+  redundant_ = static_cast<double>(repeated) > kRedundantShare * problem.constraint_count();
+  return static_cast<double>(pairs) > kPairsPerTree * problem.tree_count();
+}
+
+// Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
+// sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
+// on them, grow from time to time. Cost per body does not depend on the size of the island.
+bool PileStage::run(const ContactProblem& problem, Monitor& monitor) {
+  if (!sweeps_) {
+    sweeps_ = make_nsgs();
+    sweeps_->set_option("accelerate", "cg");
+  }
+  set_plan(*sweeps_, SweepPlan{});
+  impulse_ = monitor.best();
+  patches_.prepare(problem);
+  const double few = (redundant_ ? kFewRedundant : kFew) * problem.constraint_count();
+  PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
+  double before = std::numeric_limits<double>::infinity();
+  Index sweeps = kPileSweeps, patched = 0;
+  bool plain = false;
+  const Index most = problem.constraint_count() > kLargestWhole ? kPileBudgetAlone : kPileBudget;
+  for (Index spent = 0; spent < most; spent += sweeps) {
+    const Report report = sweeps_->solve(problem, monitor.part_settings(sweeps), solution_, &impulse_);
+    if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
+    impulse_ = last_impulse(*sweeps_);
+    const double reference = reference_impulse(problem, impulse_);
+    const double target = monitor.tolerance() * reference;
+    plan.allowed = 0.3 * target;
+    const Index bad = patches_.inspect(problem, monitor.settings().law, impulse_, plan.allowed);
+    const double worst = patches_.worst() / reference;
+    const bool is_local = static_cast<double>(bad) < few;
+    const bool slow = worst > 0.5 * before;
+    const bool circling = !is_local && !plain && worst > before;
+    if (circling || (!is_local && !slow)) {
+      sweeps = circling ? kPlainSweeps : 2 * kPileSweeps;
+      before = worst;
+      plain = circling;
+      set_plan(*sweeps_, SweepPlan{.same_problem = true, .go_on = true, .plain = plain});
+      continue;
+    }
+    if (!is_local) plan.allowed = std::max(plan.allowed, 0.1 * patches_.worst());
+    const PatchSolver::Outcome outcome =
+        patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
+    for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
+    monitor.note_count("patches", outcome.patches);
+    if (patched++ < kPatchGrowths) {
+      plan.overlap += patched % 2 == 0 ? 1 : 0;
+      plan.largest += plan.largest / 2;
+      plan.factorizations += plan.factorizations / 2 + 1;
+    }
+    sweeps = redundant_ ? kPileSweeps / 2 : kPileSweeps;
+    before = std::numeric_limits<double>::infinity();
+    plain = false;
+    set_plan(*sweeps_, SweepPlan{.same_problem = true});
+  }
+  return false;
+}
+
+}  // namespace tribo

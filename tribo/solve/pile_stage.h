@@ -1,0 +1,33 @@
+// The stage of `auto` for piles: bodies that touch several others each. Elimination fills in there, so that Newton on the
+// whole costs more per body the larger the island is. Stacks and chains are none.
+//
+// Accelerated sweeps, and Newton on the clusters where they do not get ahead (patches.h): cost per body does not depend on
+// the size of the island.
+#pragma once
+
+#include <memory>
+
+#include "tribo/solve/monitor.h"
+#include "tribo/solve/patches.h"
+
+namespace tribo {
+
+class PileStage {
+ public:
+  // Constraints of a pile beyond which `auto` tries nothing else.
+  static constexpr Index kLargestWhole = 5000;
+
+  // Whether the problem is a pile; before run().
+  bool fits(const ContactProblem& problem);
+  // From monitor.best(). True when the monitor said to end.
+  bool run(const ContactProblem& problem, Monitor& monitor);
+
+ private:
+  std::unique_ptr<Solver> sweeps_;
+  PatchSolver patches_;
+  Solution solution_;
+  Vector impulse_;          // where run() has come to
+  bool redundant_ = false;  // many contacts share their pair of bodies
+};
+
+}  // namespace tribo
