@@ -218,7 +218,13 @@ void read_equalities(WorldAssembly& assembly, const ModelPart& part) {
                      {"name", "class", "active", "body1", "body2", "site1", "site2", "anchor", "relpose",
                       "joint1", "joint2", "tendon1", "tendon2", "polycoef"},
                      {"solref", "solimp", "torquescale"});
-    if (!attributes.flag("active", true)) continue;
+    if (!attributes.flag("active", true)) {
+      const std::string* name = element->find("name");
+      assembly.log().warn(
+          *element, fmt::format("{} is not active and is left out; equalities cannot be switched on later",
+                                name != nullptr ? fmt::format("'{}'", *name) : "this equality"));
+      continue;
+    }
     if (element->name == "connect") {
       read_connect(assembly, part, attributes);
     } else if (element->name == "weld") {
