@@ -8,11 +8,7 @@
 namespace tribo::test {
 namespace {
 
-Shape box_hull(double half) {
-  std::vector<Vec3> corners;
-  for (int k = 0; k < 8; ++k) corners.push_back(half * Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1));
-  return Shape::hull(ConvexHull::around(corners));
-}
+Shape box_hull(double half) { return Shape::hull(ConvexHull::around(box_corners(Vec3::Constant(half)))); }
 
 struct Rest {
   const char* name;

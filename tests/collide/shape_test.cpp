@@ -23,29 +23,8 @@ struct Solid {
   Inside inside;
 };
 
-std::shared_ptr<const TriangleMesh> box_mesh(const Vec3& half, const Vec3& center) {
-  std::vector<Vec3> corners;
-  for (int k = 0; k < 8; ++k)
-    corners.push_back(center + half.cwiseProduct(Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)));
-  return TriangleMesh::make(corners, {{0, 2, 1},
-                                      {1, 2, 3},
-                                      {4, 5, 6},
-                                      {5, 7, 6},
-                                      {0, 1, 4},
-                                      {1, 5, 4},
-                                      {2, 6, 3},
-                                      {3, 6, 7},
-                                      {0, 4, 2},
-                                      {2, 4, 6},
-                                      {1, 3, 5},
-                                      {3, 7, 5}});
-}
-
 std::vector<Solid> solids() {
   const Vec3 h(0.3, 0.5, 0.2), shift(0.1, 0.2, -0.3);
-  std::vector<Vec3> corners;
-  for (int k = 0; k < 8; ++k)
-    corners.push_back(shift + h.cwiseProduct(Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)));
   const Inside moved_box = [=](const Vec3& p) { return ((p - shift).cwiseAbs().array() <= h.array()).all(); };
   return {
       {Shape::sphere(0.5), [](const Vec3& p) { return p.norm() <= 0.5; }},
@@ -55,7 +34,7 @@ std::vector<Solid> solids() {
       {Shape::cylinder(0.4, 0.5),
        [](const Vec3& p) { return std::hypot(p.x(), p.y()) <= 0.4 && std::abs(p.z()) <= 0.5; }},
       {Shape::ellipsoid(h), [=](const Vec3& p) { return p.cwiseQuotient(h).norm() <= 1.0; }},
-      {Shape::hull(ConvexHull::around(corners)), moved_box},
+      {Shape::hull(ConvexHull::around(box_corners(h, shift))), moved_box},
       {Shape::mesh(box_mesh(h, shift)), moved_box},
       {Shape::distance_field(DistanceField::around(box_mesh(h, shift), 0.1)), moved_box},
   };

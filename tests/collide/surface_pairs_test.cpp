@@ -38,15 +38,12 @@ std::vector<Shape> flat_grounds() {
 }
 
 std::vector<Shape> bodies() {
-  std::vector<Vec3> corners;
-  for (int k = 0; k < 8; ++k)
-    corners.push_back({k & 1 ? 0.3 : -0.3, k & 2 ? 0.2 : -0.2, k & 4 ? 0.15 : -0.15});
   return {Shape::sphere(0.2),
           Shape::capsule(0.1, 0.3),
           Shape::box({0.3, 0.2, 0.15}),
           Shape::cylinder(0.2, 0.25),
           Shape::ellipsoid({0.3, 0.2, 0.1}),
-          Shape::hull(ConvexHull::around(corners))};
+          Shape::hull(ConvexHull::around(box_corners({0.3, 0.2, 0.15})))};
 }
 
 // On a flat ground of triangles, seams must not be felt: the same normal and depth as on a plane.
@@ -84,20 +81,7 @@ TEST(FlatGround, LyingBoxRestsOnItsCorners) {
 
 TEST(MeshPairs, BoxOverTheEdgeOfAMeshBlockIsNotPushedSideways) {
   // A block 1 x 1 x 1 of triangles; a box lies on it, half over the edge, a little too deep.
-  std::vector<Vec3> corners;
-  for (int k = 0; k < 8; ++k) corners.push_back(0.5 * Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1));
-  const auto block = TriangleMesh::make(corners, {{0, 2, 1},
-                                                  {1, 2, 3},
-                                                  {4, 5, 6},
-                                                  {5, 7, 6},
-                                                  {0, 1, 4},
-                                                  {1, 5, 4},
-                                                  {2, 6, 3},
-                                                  {3, 6, 7},
-                                                  {0, 4, 2},
-                                                  {2, 4, 6},
-                                                  {1, 3, 5},
-                                                  {3, 7, 5}});
+  const auto block = box_mesh(Vec3::Constant(0.5));
   for (const double overhang : {0.4, 0.5, 0.6}) {
     const auto points = contacts(Shape::box({0.2, 0.2, 0.1}), {Vec3(overhang, 0, 0.5999), Mat3::Identity()},
                                  Shape::mesh(block), Pose{}, 1e-3);
@@ -144,20 +128,7 @@ TEST(HeightFieldPairs, ShapesUnderTheSurfaceAreFound) {
 
 TEST(MeshPairs, MeshOnMesh) {
   const Shape ground = Shape::mesh(sheet(5, 1.0, flat));
-  std::vector<Vec3> corners;
-  for (int k = 0; k < 8; ++k) corners.push_back(0.2 * Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1));
-  const auto block = TriangleMesh::make(corners, {{0, 2, 1},
-                                                  {1, 2, 3},
-                                                  {4, 5, 6},
-                                                  {5, 7, 6},
-                                                  {0, 1, 4},
-                                                  {1, 5, 4},
-                                                  {2, 6, 3},
-                                                  {3, 6, 7},
-                                                  {0, 4, 2},
-                                                  {2, 4, 6},
-                                                  {1, 3, 5},
-                                                  {3, 7, 5}});
+  const auto block = box_mesh(Vec3::Constant(0.2));
   const auto points = contacts(Shape::mesh(block), {Vec3(0.03, 0.04, 0.201), turn(0.2, Vec3::UnitZ())},
                                ground, Pose{}, 0.005);
   ASSERT_GE(points.size(), 4u);

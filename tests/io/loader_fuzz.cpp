@@ -4,29 +4,22 @@
 //
 //   tribo_loader_fuzz --seconds 60 --seed 1
 //
-// Cases run in child processes, a batch each, so that a crash is seen and the case that caused it can be named
-// and is kept. Prints how many cases ran; exit code 0 if none failed. Meshes that only assimp reads are not
-// mutated: what assimp does with damage is not tribo's.
+// Prints how many cases ran; exit code 0 if none failed. Meshes that only assimp reads are not mutated: what assimp
+// does with damage is not tribo's.
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tests/io/loading.h"
+#include "tests/support/fuzzing.h"
 #include "tribo/io/load.h"
 #include "tribo/math/errors.h"
 
@@ -34,27 +27,6 @@ namespace tribo::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-constexpr int kBatch = 200;
-constexpr unsigned kLongestCaseSeconds = 30;
-constexpr int kMostFailures = 10;
-
-// Draws that are the same on every machine.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-  std::size_t below(std::size_t count) { return count == 0 ? 0 : engine_() % count; }
-  bool chance(std::size_t one_in) { return below(one_in) == 0; }
-  std::uint64_t bits() { return engine_(); }
-  template <class Container>
-  const auto& one_of(const Container& container) {
-    return container[below(std::size(container))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 // A file that is mutated; the others of its case stay as they are.
 struct Seed {
@@ -127,10 +99,6 @@ std::string cube_msh() {
   return bytes;
 }
 
-void store(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
 std::string original(const std::string& name) {
   if (name == "case.xml") return kMjcf;
   if (name == "part.xml") return kPart;
@@ -152,7 +120,7 @@ const std::vector<Seed>& seeds() {
   return all;
 }
 
-void mutate_bytes(std::string& bytes, Dice& dice) {
+void mutate_bytes(std::string& bytes, FuzzDice& dice) {
   constexpr std::array<std::uint32_t, 8> kWords{0u,          1u,          0xffffffffu, 0x7fffffffu,
                                                 0x80000000u, 0x7f800000u, 0x7fc00000u, 65536u};
   for (std::size_t n = 1 + dice.below(4); n > 0 && !bytes.empty(); --n) {
@@ -180,7 +148,7 @@ void mutate_bytes(std::string& bytes, Dice& dice) {
 }
 
 // The value of an attribute, a number in it, an attribute's name, or a whole element.
-void mutate_text(std::string& text, Dice& dice) {
+void mutate_text(std::string& text, FuzzDice& dice) {
   constexpr std::array<const char*, 26> kValues{
       "",      "0",          "-1",      "1e300", "-1e300", "1e-300",   "nan",      "inf",          "1 2",
       "0 0 0", "2147483648", "1000000", "j1",    "base",   "world",    "true",     "false",        "auto",
@@ -220,7 +188,7 @@ void mutate_text(std::string& text, Dice& dice) {
   }
 }
 
-fs::path make_case(const fs::path& folder, Dice& dice) {
+fs::path make_case(const fs::path& folder, FuzzDice& dice) {
   const Seed& seed = dice.one_of(seeds());
   for (const char* name : kFiles) {
     std::string bytes = original(name);
@@ -257,79 +225,21 @@ int run_case(const fs::path& path, const fs::path& folder, bool expected) {
   return 0;
 }
 
-// Runs cases [first, first + kBatch) in a child; `progress` is shared with it. Returns true if all went well.
-bool run_batch(const fs::path& folder, std::uint64_t seed, std::uint64_t first,
-               volatile std::uint64_t* progress) {
-  std::fflush(nullptr);
-  *progress = first;
-  const pid_t child = fork();
-  if (child == 0) {
-    for (std::uint64_t k = first; k < first + kBatch; ++k) {
-      *progress = k;
-      alarm(kLongestCaseSeconds);
-      Dice dice(seed * 0x9E3779B97F4A7C15ull + k);
-      const int failure = run_case(make_case(folder, dice), folder, false);
-      if (failure != 0) _exit(failure);
-    }
-    _exit(0);
-  }
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) {
-    fmt::print(stderr, "cannot start a process\n");
-    return false;
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  const std::string how = WIFSIGNALED(status) ? fmt::format("signal {}{}", WTERMSIG(status),
-                                                            WTERMSIG(status) == SIGALRM ? " (hangs)" : "")
-                                              : fmt::format("exit code {}", WEXITSTATUS(status));
-  fmt::print(stderr, "FAILED: case {} of seed {}: {}\n", *progress, seed, how);
-  return false;
-}
-
-int fuzz(double seconds, std::uint64_t seed) {
-  const fs::path folder = fs::temp_directory_path() / fmt::format("tribo_loader_fuzz.{}", getpid());
-  fs::create_directories(folder);
+// The seeds themselves must load.
+int prepare(const fs::path& folder) {
   for (const char* name : kFiles) store(folder / name, original(name));
   int failures = 0;
   for (const char* name : {"case.xml", "case.urdf"}) failures += run_case(folder / name, folder, true) != 0;
-  void* shared =
-      mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  auto* progress = static_cast<volatile std::uint64_t*>(shared);
-
-  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-  std::uint64_t cases = 0;
-  while (Clock::now() < deadline && failures < kMostFailures) {
-    if (run_batch(folder, seed, cases, progress)) {
-      cases += kBatch;
-      continue;
-    }
-    ++failures;
-    cases = *progress + 1;
-    std::error_code error;
-    const fs::path kept = folder / fmt::format("failed_{}", *progress);
-    fs::create_directories(kept, error);
-    for (const char* name : kFiles)
-      fs::copy_file(folder / name, kept / name, fs::copy_options::overwrite_existing, error);
-  }
-  fmt::print("{} cases, {} failures\n", cases, failures);
-  if (failures > 0) {
-    fmt::print("the files are kept in {}\n", folder.string());
-  } else {
-    fs::remove_all(folder);
-  }
-  return failures == 0 ? 0 : 1;
+  return failures;
 }
 
 }  // namespace
 }  // namespace tribo::test
 
 int main(int argc, char** argv) {
-  double seconds = 60.0;
-  std::uint64_t seed = 1;
-  for (int k = 1; k + 1 < argc; k += 2) {
-    const std::string_view option = argv[k];
-    if (option == "--seconds") seconds = std::strtod(argv[k + 1], nullptr);
-    if (option == "--seed") seed = std::strtoull(argv[k + 1], nullptr, 10);
-  }
-  return tribo::test::fuzz(seconds, seed);
+  using namespace tribo::test;
+  const auto run = [](const fs::path& folder, FuzzDice& dice) {
+    return run_case(make_case(folder, dice), folder, false);
+  };
+  return fuzz({.name = "loader", .prepare = prepare, .run = run}, argc, argv);
 }

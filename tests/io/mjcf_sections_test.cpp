@@ -126,6 +126,51 @@ TEST(MjcfSections, WhatIsNotSupportedIsLeftOutWithItsLine) {
   EXPECT_EQ(loaded.world.keyframes[0].state.q[5], 1.0);
 }
 
+TEST(MjcfSections, SoftnessIsOneWarningPerFile) {
+  const test::TemporaryFolder folder;
+  folder.write("part.xml", "<mujoco><worldbody>\n<geom size='1' solimp='0 0 1'/>\n</worldbody></mujoco>");
+  const auto file = folder.write("model.xml", R"(<mujoco>
+<default><geom solref=".1 1"/></default><include file="part.xml"/>
+<worldbody><body><joint solreflimit=".1 1"/><geom size="1" solmix="2" solref=".1 1"/></body></worldbody>
+<equality><weld body1="world" body2="world" solimp="0 0 1"/></equality></mujoco>)");
+  LoadReport report;
+  load_world(file, {}, report);
+  ASSERT_EQ(report.warnings.size(), 2u);
+  EXPECT_EQ(report.warnings[0].file, file.string());
+  EXPECT_EQ(report.warnings[0].line, 2);
+  EXPECT_TRUE(contains(report.warnings[0].message, "<geom>: solref")) << report.warnings[0].message;
+  EXPECT_TRUE(contains(report.warnings[0].message, "3 more elements")) << report.warnings[0].message;
+  EXPECT_EQ(report.warnings[1].line, 2);
+  EXPECT_TRUE(contains(report.warnings[1].file, "part.xml"));
+  EXPECT_FALSE(contains(report.warnings[1].message, "more elements")) << report.warnings[1].message;
+  EXPECT_THROW(load_world(file, {.strict = true}, report), InvalidInput);
+}
+
+TEST(MjcfSections, SensorsAreOneWarningPerSection) {
+  const Loaded loaded = load_model(kArm + R"(<sensor/>
+<sensor><jointpos joint="j"/><jointvel joint="j"/></sensor>
+<sensor><jointpos joint="k"/></sensor>)");
+  ASSERT_EQ(loaded.report.warnings.size(), 2u);
+  EXPECT_TRUE(loaded.warned_of("<sensor>: sensors are not supported; the 2 of"));
+  EXPECT_EQ(loaded.report.warnings[1].line, loaded.report.warnings[0].line + 1);
+  EXPECT_TRUE(contains(refusal("<mujoco>\n<sensor><clock/></sensor></mujoco>", "model.xml", {.strict = true}),
+                       "model.xml:2:"));
+}
+
+TEST(MjcfSections, InactiveEqualitiesAreAbsentAndNamed) {
+  const std::string sections = R"(<equality><weld name="grip" body1="a" body2="b" active="false"/>
+<connect body1="a" anchor="0 0 0" active="false"/><joint joint1="k" active="true"/></equality>)";
+  const Loaded loaded = load_model(kArm + sections);
+  EXPECT_TRUE(loaded.world.welds.empty());
+  EXPECT_TRUE(loaded.world.connects.empty());
+  EXPECT_EQ(loaded.world.joint_couplings.size(), 1u);
+  ASSERT_EQ(loaded.report.warnings.size(), 2u);
+  EXPECT_TRUE(loaded.warned_of("<weld>: 'grip' is not active"));
+  EXPECT_TRUE(loaded.warned_of("<connect>: this equality is not active"));
+  EXPECT_TRUE(
+      contains(refusal("<mujoco>" + kArm + sections + "</mujoco>", "model.xml", {.strict = true}), "grip"));
+}
+
 TEST(MjcfSections, StrictMakesWarningsErrors) {
   const std::string text = "<mujoco>\n<option viscosity=\"1\"/>\n</mujoco>";
   EXPECT_EQ(refusal(text), "loaded");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -14,7 +15,7 @@ namespace tribo {
 namespace {
 
 // A crate that falls on the floor beside a pendulum.
-World crate_and_pendulum() {
+World crate_and_pendulum(const std::string& joint = "pivot") {
   World world;
   world.name = "yard";
   ModelBuilder builder;
@@ -24,7 +25,7 @@ World crate_and_pendulum() {
                                       .position = Vec3(1.0, 0.0, 2.0),
                                       .inertia = {1.0, Vec3(0.0, 0.0, -0.4), 0.01 * Mat3::Identity()}});
   builder.add_joint(
-      {.name = "pivot", .body = rod, .axis = Vec3::UnitY(), .stiffness = 1.0, .spring_reference = 0.2});
+      {.name = joint, .body = rod, .axis = Vec3::UnitY(), .stiffness = 1.0, .spring_reference = 0.2});
   world.model = builder.build();
   world.add_geom({.name = "floor", .shape = Shape::plane()});
   world.add_geom({.name = "crate", .shape = box, .body = crate});
@@ -90,6 +91,20 @@ TEST(Recorder, CsvHasOneLinePerFrameAndOneColumnPerNumber) {
   EXPECT_EQ(std::stod(last[8]), energy.springs);
   for (Index k = 0; k < 8; ++k) EXPECT_EQ(std::stod(last[9 + k]), simulator.state().q[k]);  // to the last bit
   for (Index k = 0; k < 7; ++k) EXPECT_EQ(std::stod(last[17 + k]), simulator.state().v[k]);
+}
+
+TEST(Recorder, CsvQuotesNamesThatNeedIt) {
+  const test::TemporaryFolder folder;
+  Simulator simulator(crate_and_pendulum("knee, \"left\""));
+  Recorder recorder(folder / "run.csv", simulator);
+  recorder.finish();
+  std::ifstream in(folder / "run.csv");
+  std::string header, line;
+  ASSERT_TRUE(std::getline(in, header));
+  EXPECT_NE(header.find(R"(,crate.qz,"knee, ""left""",crate.vx,)"), std::string::npos) << header;
+  EXPECT_TRUE(header.ends_with(R"(,"knee, ""left"".rate")")) << header;
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_EQ(std::count(line.begin(), line.end(), ','), 23);
 }
 
 TEST(Recorder, Hdf5HoldsMotionContactsAndCertificates) {

@@ -44,7 +44,7 @@ TEST(Urdf, JointsOfEveryKind) {
                  joint("fix", "fixed", "d") + joint("float", "floating", "e") +
                  joint("plane", "planar", "f", "<axis xyz=\"1 0 0\"/>"));
   const Model& model = loaded.world.model;
-  EXPECT_TRUE(loaded.report.warnings.empty());
+  ASSERT_EQ(loaded.report.warnings.size(), 1u);  // of the velocity limits
   EXPECT_EQ(loaded.world.name, "r");
   EXPECT_EQ(model.dof_count(), 1 + 1 + 1 + 0 + 6 + 3);
   const JointDescription& turn = model.joint(model.find_joint("turn"));
@@ -174,6 +174,26 @@ TEST(Urdf, DamageIsRefusedQuietlyByName) {
 TEST(Urdf, PiecesThatUrdfdomDropsAreNamed) {
   const std::string flat = link("base", "<collision><geometry><box size=\"1 2\"/></geometry></collision>");
   EXPECT_TRUE(load_robot(flat).warned_of("urdfdom left something out"));
+}
+
+TEST(Urdf, VelocityLimitsAreOneWarning) {
+  const std::string unknown =
+      "<axis xyz=\"0 0 1\"/><limit lower=\"-1\" upper=\"2\" effort=\"30\" velocity=\"0\"/>";
+  const std::string links = link("base") + link("a") + link("b");
+  EXPECT_TRUE(load_robot(links + joint("j", "revolute", "a", unknown) + joint("k", "continuous", "b"))
+                  .report.warnings.empty());
+  const Loaded one =
+      load_robot(links + joint("j", "revolute", "a", unknown) + joint("k", "prismatic", "b", kLimit));
+  ASSERT_EQ(one.report.warnings.size(), 1u);
+  EXPECT_EQ(one.report.warnings[0].line, 6);
+  EXPECT_TRUE(one.warned_of("<joint>: the velocity limit of this joint is ignored"));
+  const std::string both =
+      links + joint("j", "revolute", "a", kLimit) + joint("k", "continuous", "b", kLimit);
+  const Loaded two = load_robot(both);
+  ASSERT_EQ(two.report.warnings.size(), 1u);
+  EXPECT_EQ(two.report.warnings[0].line, 5);
+  EXPECT_TRUE(two.warned_of("this joint and 1 more"));
+  EXPECT_THROW(load_robot(both, {.strict = true}), InvalidInput);
 }
 
 TEST(Urdf, UnknownElementsAreNamed) {

@@ -15,10 +15,9 @@ using Rows = Eigen::Matrix<double, 3, Eigen::Dynamic>;
 TEST(Articulation, BodyTermsAddUpToTheJacobian) {
   test::Random random(1);
   for (int i = 0; i < 20; ++i) {
-    const Model model = test::random_model(random);
-    const State state = test::random_state(random, model);
-    Kinematics kinematics(model);
-    kinematics.set_positions(state.q);
+    const test::RandomMechanism mechanism(random);
+    const Model& model = mechanism.model;
+    const Kinematics& kinematics = mechanism.kinematics;
     const Articulations trees(model);
     for (Index b = 1; b < model.body_count(); ++b) {
       const Index tree = model.body_tree(b);
@@ -40,11 +39,10 @@ TEST(Articulation, BodyTermsAddUpToTheJacobian) {
 TEST(Articulation, VirtualInertiasKeepTheSparsity) {
   test::Random random(2);
   for (int i = 0; i < 10; ++i) {
-    const Model model = test::random_model(random, {.bodies = 12});
-    const State state = test::random_state(random, model);
-    Kinematics kinematics(model);
+    const test::RandomMechanism mechanism(random, {.bodies = 12});
+    const Model& model = mechanism.model;
+    const Kinematics& kinematics = mechanism.kinematics;
     Dynamics dynamics(model);
-    kinematics.set_positions(state.q);
     dynamics.set_positions(kinematics);
     const Articulations trees(model);
     for (Index t = 0; t < model.tree_count(); ++t) {

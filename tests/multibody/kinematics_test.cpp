@@ -54,11 +54,8 @@ TEST(Kinematics, ReferenceCoordinatesGiveTheDescribedPoses) {
 TEST(Kinematics, JacobiansAreTheDerivativesOfThePoses) {
   test::Random random(2);
   for (int i = 0; i < 20; ++i) {
-    const Model model = test::random_model(random);
-    const State state = test::random_state(random, model);
-    Kinematics kinematics(model);
-    kinematics.set_positions(state.q);
-    kinematics.set_velocities(state.v);
+    const test::RandomMechanism mechanism(random);
+    const auto& [model, state, kinematics] = mechanism;
     for (Index b = 0; b < model.body_count(); ++b) {
       const Vec3 local = random.vec3();
       const Vec3 point = kinematics.pose(b) * local;
@@ -82,20 +79,17 @@ TEST(Kinematics, JacobiansAreTheDerivativesOfThePoses) {
 TEST(Kinematics, DriftIsTheAccelerationAtConstantVelocities) {
   test::Random random(3);
   for (int i = 0; i < 20; ++i) {
-    const Model model = test::random_model(random);
-    const State state = test::random_state(random, model);
-    Kinematics kinematics(model);
-    kinematics.set_positions(state.q);
-    kinematics.set_velocities(state.v);
+    const test::RandomMechanism mechanism(random);
+    const auto& [model, state, kinematics] = mechanism;
     for (Index b = 1; b < model.body_count(); ++b) {
       if (model.body_tree(b) < 0) continue;
       const Vec3 local = random.vec3();
       const auto velocity_after = [&](double h) {
-        Vector q = state.q;
-        integrate(model, state.v, h, q);
-        Kinematics later(model);
+        Vector q = mechanism.state.q;
+        integrate(mechanism.model, mechanism.state.v, h, q);
+        Kinematics later(mechanism.model);
         later.set_positions(q);
-        later.set_velocities(state.v);
+        later.set_velocities(mechanism.state.v);
         return later.point_velocity(b, later.pose(b) * local);
       };
       const Vec3 numeric = (velocity_after(1e-5) - velocity_after(-1e-5)) / 2e-5;

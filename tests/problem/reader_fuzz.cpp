@@ -4,30 +4,24 @@
 //
 //   tribo_reader_fuzz --seconds 60 --seed 1
 //
-// Cases run in child processes, a batch each, so that a crash is seen and the case that caused it can be
-// named and is kept. Prints how many cases ran; exit code 0 if none failed.
+// Prints how many cases ran; exit code 0 if none failed.
 #include <fmt/format.h>
 #include <hdf5.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/support/fuzzing.h"
 #include "tests/support/sample_problems.h"
 #include "tribo/math/errors.h"
 #include "tribo/problem/generators.h"
@@ -37,27 +31,6 @@ namespace tribo::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-constexpr int kBatch = 200;
-constexpr unsigned kLongestCaseSeconds = 30;
-constexpr int kMostFailures = 10;
-
-// Draws that are the same on every machine (the distributions of the standard library are not).
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-  std::size_t below(std::size_t count) { return count == 0 ? 0 : engine_() % count; }
-  bool chance(std::size_t one_in) { return below(one_in) == 0; }
-  std::uint64_t bits() { return engine_(); }
-  template <class Container>
-  const auto& one_of(const Container& container) {
-    return container[below(std::size(container))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 struct Seed {
   std::string bytes;
@@ -67,10 +40,6 @@ struct Seed {
 std::string load(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-void store(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 std::vector<Seed> make_seeds(const fs::path& folder) {
@@ -110,7 +79,7 @@ void overwrite(std::string& bytes, std::size_t at, const void* data, std::size_t
   if (at < bytes.size()) std::memcpy(bytes.data() + at, data, std::min(size, bytes.size() - at));
 }
 
-void mutate_bytes(std::string& bytes, Dice& dice) {
+void mutate_bytes(std::string& bytes, FuzzDice& dice) {
   constexpr std::array<double, 8> kReals{0.0,
                                          -1.0,
                                          1e300,
@@ -147,7 +116,7 @@ void mutate_bytes(std::string& bytes, Dice& dice) {
   }
 }
 
-void mutate_words(std::string& text, Dice& dice) {
+void mutate_words(std::string& text, FuzzDice& dice) {
   constexpr std::array<const char*, 20> kWords{
       "nan",     "inf", "-1",  "1e999", "2147483647", "99999999999999999999",
       "0",       "1",   "2",   "3",     "-1e300",     "1e300",
@@ -183,7 +152,7 @@ std::vector<std::string> dataset_names(hid_t file) {
 
 // Changes numbers of a dataset, or removes one, through HDF5 itself: damage that only the reader's own checks
 // can see.
-void mutate_datasets(const fs::path& path, Dice& dice) {
+void mutate_datasets(const fs::path& path, FuzzDice& dice) {
   constexpr std::array<double, 7> kValues{-1.0, 0.0, 1e300, -1e300, 1e9, 5.0, -2.0};
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   if (file < 0) return;
@@ -213,7 +182,7 @@ void mutate_datasets(const fs::path& path, Dice& dice) {
   H5Fclose(file);
 }
 
-fs::path make_case(const std::vector<Seed>& seeds, const fs::path& folder, Dice& dice) {
+fs::path make_case(const std::vector<Seed>& seeds, const fs::path& folder, FuzzDice& dice) {
   const Seed& seed = dice.one_of(seeds);
   const fs::path path = folder / (seed.hdf5 ? "case.hdf5" : "case.dat");
   std::string bytes = seed.bytes;
@@ -244,84 +213,19 @@ int run_case(const fs::path& path) {
   return 0;
 }
 
-std::uint64_t case_seed(std::uint64_t seed, std::uint64_t number) {
-  return seed * 0x9E3779B97F4A7C15ull + number;
-}
-
-// Runs cases [first, first + kBatch) in a child; `progress` is shared with it. Returns true if all went well.
-bool run_batch(const std::vector<Seed>& seeds, const fs::path& folder, std::uint64_t seed,
-               std::uint64_t first, volatile std::uint64_t* progress) {
-  std::fflush(nullptr);
-  *progress = first;
-  const pid_t child = fork();
-  if (child == 0) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    for (std::uint64_t k = first; k < first + kBatch; ++k) {
-      *progress = k;
-      alarm(kLongestCaseSeconds);
-      Dice dice(case_seed(seed, k));
-      const int failure = run_case(make_case(seeds, folder, dice));
-      if (failure != 0) _exit(failure);
-    }
-    _exit(0);
-  }
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) {
-    fmt::print(stderr, "cannot start a process\n");
-    return false;
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  const std::string how = WIFSIGNALED(status) ? fmt::format("signal {}{}", WTERMSIG(status),
-                                                            WTERMSIG(status) == SIGALRM ? " (hangs)" : "")
-                                              : fmt::format("exit code {}", WEXITSTATUS(status));
-  fmt::print(stderr, "FAILED: case {} of seed {}: {}\n", *progress, seed, how);
-  return false;
-}
-
-int fuzz(double seconds, std::uint64_t seed) {
-  const fs::path folder = fs::temp_directory_path() / fmt::format("tribo_reader_fuzz.{}", getpid());
-  fs::create_directories(folder);
-  const std::vector<Seed> seeds = make_seeds(folder);
-  void* shared =
-      mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  auto* progress = static_cast<volatile std::uint64_t*>(shared);
-
-  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-  std::uint64_t cases = 0;
-  int failures = 0;
-  while (Clock::now() < deadline && failures < kMostFailures) {
-    if (run_batch(seeds, folder, seed, cases, progress)) {
-      cases += kBatch;
-      continue;
-    }
-    ++failures;
-    cases = *progress + 1;
-    for (const char* extension : {".hdf5", ".dat"}) {  // the newer of the two is the culprit; keep both
-      const fs::path file = folder / (std::string("case") + extension);
-      const fs::path kept = folder / fmt::format("failed_{}{}", *progress, extension);
-      std::error_code error;
-      fs::rename(file, kept, error);
-    }
-  }
-  fmt::print("{} cases, {} failures\n", cases, failures);
-  if (failures > 0) {
-    fmt::print("the files are kept in {}\n", folder.string());
-  } else {
-    fs::remove_all(folder);
-  }
-  return failures == 0 ? 0 : 1;
-}
-
 }  // namespace
 }  // namespace tribo::test
 
 int main(int argc, char** argv) {
-  double seconds = 60.0;
-  std::uint64_t seed = 1;
-  for (int k = 1; k + 1 < argc; k += 2) {
-    const std::string_view option = argv[k];
-    if (option == "--seconds") seconds = std::strtod(argv[k + 1], nullptr);
-    if (option == "--seed") seed = std::strtoull(argv[k + 1], nullptr, 10);
-  }
-  return tribo::test::fuzz(seconds, seed);
+  using namespace tribo::test;
+  std::vector<Seed> seeds;
+  const auto prepare = [&](const fs::path& folder) {
+    seeds = make_seeds(folder);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    return 0;
+  };
+  const auto run = [&](const fs::path& folder, FuzzDice& dice) {
+    return run_case(make_case(seeds, folder, dice));
+  };
+  return fuzz({.name = "reader", .prepare = prepare, .run = run}, argc, argv);
 }

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "tribo/collide/narrow_phase.h"
+#include "tribo/collide/triangle_mesh.h"
 
 namespace tribo::test {
 
@@ -36,6 +38,28 @@ class Dice {
 
 inline Mat3 turn(double angle, const Vec3& axis) {
   return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
+}
+
+inline std::vector<Vec3> box_corners(const Vec3& half, const Vec3& center = Vec3::Zero()) {
+  std::vector<Vec3> corners;
+  for (int k = 0; k < 8; ++k)
+    corners.push_back(center + half.cwiseProduct(Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)));
+  return corners;
+}
+
+inline std::shared_ptr<const TriangleMesh> box_mesh(const Vec3& half, const Vec3& center = Vec3::Zero()) {
+  return TriangleMesh::make(box_corners(half, center), {{0, 2, 1},
+                                                        {1, 2, 3},
+                                                        {4, 5, 6},
+                                                        {5, 7, 6},
+                                                        {0, 1, 4},
+                                                        {1, 5, 4},
+                                                        {2, 6, 3},
+                                                        {3, 6, 7},
+                                                        {0, 4, 2},
+                                                        {2, 4, 6},
+                                                        {1, 3, 5},
+                                                        {3, 7, 5}});
 }
 
 inline std::vector<ContactPoint> contacts(const Shape& a, const Pose& pose_a, const Shape& b,

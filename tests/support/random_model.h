@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/random.h"
+#include "tribo/multibody/kinematics.h"
 #include "tribo/multibody/rotation.h"
 #include "tribo/multibody/state.h"
 
@@ -78,5 +79,20 @@ inline State random_state(Random& random, const Model& model) {
   state.v = random.vector(model.dof_count());
   return state;
 }
+
+// A random model in a random state.
+struct RandomMechanism {
+  explicit RandomMechanism(Random& random, const RandomModel& options = {})
+      : model(random_model(random, options)), state(random_state(random, model)), kinematics(model) {
+    kinematics.set_positions(state.q);
+    kinematics.set_velocities(state.v);
+  }
+  RandomMechanism(const RandomMechanism&) = delete;
+  RandomMechanism& operator=(const RandomMechanism&) = delete;
+
+  Model model;
+  State state;
+  Kinematics kinematics;
+};
 
 }  // namespace tribo::test

@@ -99,64 +99,59 @@ std::vector<TendonDescription> read_fixed_tendon(WorldAssembly& assembly, const 
   return result;
 }
 
-void read_connect(WorldAssembly& assembly, const ModelPart& part, const Attributes& attributes) {
-  const SourceElement& element = attributes.element();
-  World& world = assembly.world();
-  if (element.find("site1") != nullptr) {
-    const Name first{NameKind::site, "site1"}, second{NameKind::site, "site2"};
-    for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
-      const SiteDescription& a = assembly.site(assembly.find(part, element, first, suffix));
-      const SiteDescription& b = assembly.site(assembly.find(part, element, second, suffix));
-      world.connects.push_back(
-          {assembly.own_name(part, element, suffix), a.body, b.body, a.pose.position, b.pose.position});
-    }
-    return;
-  }
-  const Name first{NameKind::body, "body1"}, second{NameKind::body, "body2"};
-  if (!attributes.has("anchor")) fail(element, "attribute 'anchor' is missing");
-  for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
-    Connect connect;
-    connect.name = assembly.own_name(part, element, suffix);
-    connect.first = assembly.find(part, element, first, suffix);
-    connect.second = element.find("body2") ? assembly.find(part, element, second, suffix) : 0;
-    connect.first_anchor = attributes.vector3("anchor", Vec3::Zero());
-    const Vec3 point = assembly.body_pose(connect.first) * connect.first_anchor;
-    connect.second_anchor = assembly.body_pose(connect.second).to_local(point);
-    world.connects.push_back(std::move(connect));
+void place(const SiteDescription& a, const SiteDescription& b, Connect& connect) {
+  connect.first_anchor = a.pose.position, connect.second_anchor = b.pose.position;
+}
+
+void place(const SiteDescription& a, const SiteDescription& b, Weld& weld) {
+  weld.first_frame = a.pose, weld.second_frame = b.pose;
+}
+
+void place(const WorldAssembly& assembly, const Attributes& attributes, Connect& connect) {
+  if (!attributes.has("anchor")) fail(attributes.element(), "attribute 'anchor' is missing");
+  connect.first_anchor = attributes.vector3("anchor", Vec3::Zero());
+  const Vec3 point = assembly.body_pose(connect.first) * connect.first_anchor;
+  connect.second_anchor = assembly.body_pose(connect.second).to_local(point);
+}
+
+void place(const WorldAssembly& assembly, const Attributes& attributes, Weld& weld) {
+  weld.second_frame.position = attributes.vector3("anchor", Vec3::Zero());
+  // Without a quaternion in relpose the bodies stay as they are at the reference coordinates.
+  std::array<double, 7> relative{0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+  attributes.fill("relpose", relative, 7);
+  const Quat rotation(relative[3], relative[4], relative[5], relative[6]);
+  if (rotation.norm() > 1e-10) {
+    weld.first_frame = {Vec3(relative[0], relative[1], relative[2]),
+                        rotation.normalized().toRotationMatrix()};
+  } else {
+    weld.first_frame =
+        assembly.body_pose(weld.first).inverse() * assembly.body_pose(weld.second) * weld.second_frame;
   }
 }
 
-void read_weld(WorldAssembly& assembly, const ModelPart& part, const Attributes& attributes) {
+// A connect or a weld, between two sites or two bodies.
+template <class Bond>
+void read_bond(WorldAssembly& assembly, const ModelPart& part, const Attributes& attributes,
+               std::vector<Bond>& bonds) {
   const SourceElement& element = attributes.element();
-  World& world = assembly.world();
-  if (element.find("site1") != nullptr) {
-    const Name first{NameKind::site, "site1"}, second{NameKind::site, "site2"};
-    for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
-      const SiteDescription& a = assembly.site(assembly.find(part, element, first, suffix));
-      const SiteDescription& b = assembly.site(assembly.find(part, element, second, suffix));
-      world.welds.push_back({assembly.own_name(part, element, suffix), a.body, b.body, a.pose, b.pose});
-    }
-    return;
-  }
-  const Name first{NameKind::body, "body1"}, second{NameKind::body, "body2"};
+  const bool sites = element.find("site1") != nullptr;
+  const NameKind kind = sites ? NameKind::site : NameKind::body;
+  const Name first{kind, sites ? "site1" : "body1"}, second{kind, sites ? "site2" : "body2"};
   for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
-    Weld weld;
-    weld.name = assembly.own_name(part, element, suffix);
-    weld.first = assembly.find(part, element, first, suffix);
-    weld.second = element.find("body2") ? assembly.find(part, element, second, suffix) : 0;
-    weld.second_frame.position = attributes.vector3("anchor", Vec3::Zero());
-    // Without a quaternion in relpose the bodies stay as they are at the reference coordinates.
-    std::array<double, 7> relative{0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    attributes.fill("relpose", relative, 7);
-    const Quat rotation(relative[3], relative[4], relative[5], relative[6]);
-    if (rotation.norm() > 1e-10) {
-      weld.first_frame = {Vec3(relative[0], relative[1], relative[2]),
-                          rotation.normalized().toRotationMatrix()};
+    const Index a = assembly.find(part, element, first, suffix);
+    // Without a second body the first is held by the world.
+    const bool alone = !sites && element.find(second.attribute) == nullptr;
+    const Index b = alone ? 0 : assembly.find(part, element, second, suffix);
+    Bond bond;
+    bond.name = assembly.own_name(part, element, suffix);
+    bond.first = sites ? assembly.site(a).body : a;
+    bond.second = sites ? assembly.site(b).body : b;
+    if (sites) {
+      place(assembly.site(a), assembly.site(b), bond);
     } else {
-      weld.first_frame =
-          assembly.body_pose(weld.first).inverse() * assembly.body_pose(weld.second) * weld.second_frame;
+      place(assembly, attributes, bond);
     }
-    world.welds.push_back(std::move(weld));
+    bonds.push_back(std::move(bond));
   }
 }
 
@@ -218,11 +213,17 @@ void read_equalities(WorldAssembly& assembly, const ModelPart& part) {
                      {"name", "class", "active", "body1", "body2", "site1", "site2", "anchor", "relpose",
                       "joint1", "joint2", "tendon1", "tendon2", "polycoef"},
                      {"solref", "solimp", "torquescale"});
-    if (!attributes.flag("active", true)) continue;
+    if (!attributes.flag("active", true)) {
+      const std::string* name = element->find("name");
+      assembly.log().warn(
+          *element, fmt::format("{} is not active and is left out; equalities cannot be switched on later",
+                                name != nullptr ? fmt::format("'{}'", *name) : "this equality"));
+      continue;
+    }
     if (element->name == "connect") {
-      read_connect(assembly, part, attributes);
+      read_bond(assembly, part, attributes, world.connects);
     } else if (element->name == "weld") {
-      read_weld(assembly, part, attributes);
+      read_bond(assembly, part, attributes, world.welds);
     } else if (element->name == "joint") {
       read_polynomial(assembly, part, attributes, NameKind::joint, world.joint_couplings);
     } else if (element->name == "tendon") {

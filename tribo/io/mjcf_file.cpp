@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tribo::detail {
 namespace {
@@ -44,6 +45,40 @@ void expand_includes(SourceElement& element, const std::filesystem::path& folder
   }
 }
 
+// Nearly every model shapes MuJoCo's soft constraints, on hundreds of elements: one warning for each file.
+class Softness {
+ public:
+  void look_at(const SourceElement& element) {
+    const auto shapes_softness = [](const auto& attribute) {
+      const std::string_view name = attribute.first;
+      return name.starts_with("solref") || name.starts_with("solimp") || name == "solmix";
+    };
+    if (std::any_of(element.attributes.begin(), element.attributes.end(), shapes_softness)) {
+      Found& found = files_[*element.file];
+      if (found.count++ == 0) found.first = &element;
+    }
+    for (const SourceElement& child : element.children) look_at(child);
+  }
+
+  void warn(LoadLog& log) const {
+    for (const auto& [file, found] : files_) {
+      const std::string where =
+          found.count > 1 ? fmt::format(" (here and on {} more elements)", found.count - 1) : "";
+      log.warn(*found.first,
+               fmt::format("solref and solimp are ignored{}: contacts and limits are rigid, but a "
+                           "material can get a stiffness in SI units, see docs/simulator.md",
+                           where));
+    }
+  }
+
+ private:
+  struct Found {
+    const SourceElement* first = nullptr;
+    int count = 0;
+  };
+  std::map<std::string, Found> files_;
+};
+
 }  // namespace
 
 MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file) {
@@ -57,10 +92,16 @@ MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file
       log.warn(section, "this section is not known and is ignored");
     } else if ((section.name == "deformable" || section.name == "extension") && !section.children.empty()) {
       log.warn(section, "this section is not supported and is ignored");
+    } else if (section.name == "sensor" && !section.children.empty()) {
+      log.warn(section, fmt::format("sensors are not supported; the {} of this section are ignored",
+                                    section.children.size()));
     } else if (section.name == "compiler") {
       read_compiler(section, log, compiler_);
     }
   }
+  Softness softness;
+  softness.look_at(root_);
+  softness.warn(log);
   for (const SourceElement& section : root_.children) {
     if (section.name == "default") defaults_.read(section, log);
   }

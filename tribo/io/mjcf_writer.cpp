@@ -43,25 +43,12 @@ class Names {
   std::set<std::string> seen_;
 };
 
-const char* type_name(ShapeKind kind) {
-  switch (kind) {
-    case ShapeKind::plane:
-      return "plane";
-    case ShapeKind::sphere:
-      return "sphere";
-    case ShapeKind::capsule:
-      return "capsule";
-    case ShapeKind::box:
-      return "box";
-    case ShapeKind::cylinder:
-      return "cylinder";
-    case ShapeKind::ellipsoid:
-      return "ellipsoid";
-    case ShapeKind::hull:
-      return "mesh";
-    default:
-      return nullptr;
-  }
+// What MJCF calls a shape: a mesh there is its convex hull. Empty: it has no such shape.
+std::string_view type_name(ShapeKind kind) {
+  if (kind == ShapeKind::hull) return "mesh";
+  const bool other =
+      kind == ShapeKind::mesh || kind == ShapeKind::height_field || kind == ShapeKind::distance_field;
+  return other ? std::string_view() : to_string(kind);
 }
 
 class Writer {
@@ -222,14 +209,14 @@ class Writer {
     const Geom& geom = world_.geoms[static_cast<std::size_t>(g)];
     const std::string owner = fmt::format("geom '{}'", geoms_[g]);
     const ShapeKind kind = geom.shape.kind();
-    const char* type = type_name(kind);
-    if (type == nullptr) {
+    const std::string_view type = type_name(kind);
+    if (type.empty()) {
       throw InvalidInput(fmt::format("{} is a {}: only primitives, planes and hulls can be written as MJCF",
                                      owner, to_string(kind)));
     }
     check_material(owner, geom.material);
     Element element(xml_, "geom");
-    element.text("name", geoms_[g]).text("type", type);
+    element.text("name", geoms_[g]).text("type", std::string(type));
     if (kind == ShapeKind::hull) {
       element.text("mesh", geoms_[g]);
     } else if (kind == ShapeKind::plane) {

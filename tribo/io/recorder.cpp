@@ -18,6 +18,14 @@ namespace fs = std::filesystem;
 void append(std::vector<double>& to, const Vec3& x) { to.insert(to.end(), x.data(), x.data() + 3); }
 void append(std::vector<double>& to, const Vector& x) { to.insert(to.end(), x.data(), x.data() + x.size()); }
 
+// A cell of CSV (RFC 4180): joints may have any name.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
 std::string number_names(const Model& model, bool velocities) {
   static constexpr const char* kFreeQ[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
   static constexpr const char* kFreeV[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
@@ -28,11 +36,10 @@ std::string number_names(const Model& model, bool velocities) {
     const Index count = velocities ? dofs_of(joint.kind) : coordinates_of(joint.kind);
     const Index skip = joint.kind == JointKind::ball ? 3 : 0;  // the rotational part of the names
     for (Index k = 0; k < count; ++k) {
-      if (count == 1) {
-        names += fmt::format(",{}{}", owner, velocities ? ".rate" : "");
-      } else {
-        names += fmt::format(",{}.{}", owner, velocities ? kFreeV[k + skip] : kFreeQ[k + skip]);
-      }
+      const std::string name =
+          count == 1 ? fmt::format("{}{}", owner, velocities ? ".rate" : "")
+                     : fmt::format("{}.{}", owner, velocities ? kFreeV[k + skip] : kFreeQ[k + skip]);
+      names += "," + cell(name);
     }
   }
   return names;

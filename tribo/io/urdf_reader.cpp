@@ -1,7 +1,8 @@
 // URDF robots: links become bodies, joints the joints of their child links, collision elements geoms.
 //
 // Every joint that moves, except those that mimic another one, gets a motor of the same name whose force is
-// limited to the joint's effort. Velocity limits are a matter of the controller and do not bound the motion.
+// limited to the joint's effort. Velocity limits are a matter of the controller and do not bound the motion: one
+// warning says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,6 +46,7 @@ class UrdfReader {
   World read() {
     add_link(*robot_.model->getRoot(), 0);
     add_motors();
+    warn_of_velocity_limits();
     world_.model = builder_.build();
     world_.name = robot_.model->getName();
     add_mimics();
@@ -201,6 +203,23 @@ class UrdfReader {
 
   void add_motors() {
     for (ActuatorDescription& motor : motors_) builder_.add_actuator(std::move(motor));
+  }
+
+  void warn_of_velocity_limits() {
+    const SourceElement* first = nullptr;
+    int count = 0;
+    for (const SourceElement& element : robot_.root.children) {
+      if (element.name != "joint") continue;
+      const urdf::JointConstSharedPtr joint = robot_.model->getJoint(element.text("name"));
+      if (joint == nullptr || joint->type == urdf::Joint::FIXED || joint->limits == nullptr) continue;
+      // Exporters write 0 where they do not know it.
+      if (!(joint->limits->velocity > 0.0) || std::isinf(joint->limits->velocity)) continue;
+      if (count++ == 0) first = &element;
+    }
+    if (first == nullptr) return;
+    log_.warn(*first, count == 1 ? "the velocity limit of this joint is ignored"
+                                 : fmt::format("the velocity limits of this joint and {} more are ignored",
+                                               count - 1));
   }
 
   void add_mimics() {

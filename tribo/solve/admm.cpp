@@ -15,17 +15,13 @@
 // disk) and drops s: its fixed points satisfy the exact law without a lagging Gamma, and sliding stacks need
 // a third fewer iterations. `operator=cone` is the paper's.
 //
-// Penalty rules: `balance` rho *= sqrt(relative primal / relative dual residual) as OSQP does; `linear` (44);
-// `spectral` (45)-(46) with m, L of W + R + eta I. When a stage makes no headway (estimate not down to 0.9 of
-// its best within `patience` iterations) the solver starts afresh with the next of a few fixed penalties,
-// since a stuck iterate sits in the wrong stick/slip set; after all of them it goes on from the best iterate.
+// The penalty follows a rule and, without headway, goes through a few fixed ones: admm_penalty.h.
 //
 // Cost per iteration: one solve with the dual kernel; a change of rho costs one factorisation. Use it for
 // stacks, mass ratios and redundant contacts.
 #include "tribo/solve/admm.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
@@ -33,26 +29,20 @@
 #include "tribo/math/anderson.h"
 #include "tribo/math/cone.h"
 #include "tribo/math/spectrum.h"
+#include "tribo/solve/admm_penalty.h"
 #include "tribo/solve/monitor.h"
 
 namespace tribo {
 namespace {
 
-enum class PenaltyRule { balance, linear, spectral };
+using PenaltyRule = AdmmPenalty::Rule;
 enum class ConeOperator { strict, cone };
 
 // An equality needs no projection, its penalty only regularises: smaller is faster.
 constexpr double kBilateralPenalty = 1e-3;
-constexpr double kLowestPenalty = 1e-8;
-constexpr double kHighestPenalty = 1e8;
 // Impulses beyond this multiple of the natural scale do not come from a solvable problem.
 constexpr double kDivergence = 1e12;
 constexpr Index kStallIterations = 20000;
-// Fixed penalties tried one after the other when the rule's own makes no headway; the order is by how often
-// they helped.
-constexpr std::array<double, 6> kFixedPenalties = {0.03, 0.01, 0.1, 0.3, 1.0, 0.003};
-constexpr double kHeadway = 0.9;
-constexpr Index kResumePatience = 20;
 constexpr Index kLanczosSteps = 20;
 
 class Admm final : public Solver {
@@ -65,11 +55,7 @@ class Admm final : public Solver {
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
-  struct Residuals {
-    double primal = 0.0, dual = 0.0;              // |f - y|, |rho (y - y_old)|, scaled 2-norms
-    double primal_scale = 0.0, dual_scale = 0.0;  // their natural sizes, for relative residuals
-    double estimate = 0.0;                        // of the scaled natural map
-  };
+  using Residuals = AdmmPenalty::Residuals;
 
   Status run(const ContactProblem& problem, Monitor& monitor, Law law);
   static Status give_up(Monitor& monitor, Index iteration) {
@@ -80,9 +66,6 @@ class Admm final : public Solver {
   void split(const ContactProblem& problem, Law law);
   void solve_dynamics(const ContactProblem& problem);
   Residuals advance(const ContactProblem& problem, Law law);
-  bool update_penalty(const Residuals& residuals);
-  bool next_stage(const Residuals& residuals);
-  bool resuming() const { return stage_ == static_cast<Index>(kFixedPenalties.size()); }
   void resume(const ContactProblem& problem, const Vector& best, Law law);
   void restart(const ContactProblem& problem, const Vector& start, Law law);
   void estimate_spectrum(const ContactProblem& problem);
@@ -93,18 +76,10 @@ class Admm final : public Solver {
   }
 
   // Options.
-  PenaltyRule rule_ = PenaltyRule::balance;
-  double initial_penalty_ = 0.03;
+  AdmmPenalty::Settings adaptation_;
   double proximal_ = 1e-6;
   Index anderson_memory_ = 20;
-  Index interval_ = 10;
   ConeOperator operator_ = ConeOperator::strict;
-  Index patience_ = 100;
-  double linear_factor_ = 2.0;
-  double linear_ratio_ = 10.0;
-  double balance_threshold_ = 5.0;
-  double spectral_step_ = 0.05;
-  double spectral_exponent_ = 0.1;
 
   // Workspace; vectors [rows]. Scaled: x_, plain_, y_, z_, f_. Physical units: impulse_, rhs_, d_.
   DualKernel kernel_;
@@ -114,35 +89,32 @@ class Admm final : public Solver {
   Vector penalty_weight_;  // 1, or kBilateralPenalty
   Vector x_, image_, plain_, y_, y_old_, z_, s_, s_old_, f_, f_physical_, rhs_, d_, impulse_, skew_, dofs_;
   double natural_impulse_ = 0.0;  // max |q_i| / w_i, N s
-  double rho_ = 1.0;
-  double exponent_ = 0.0;
-  double smallest_ = 0.0, largest_ = 0.0;  // spectrum of the scaled W + R + eta
-  double error_per_estimate_ = 0.0;        // learned: checked error / estimate
-  Index since_update_ = 0;
-  Index stage_ = -1;               // index into kFixedPenalties, past its end: resuming, -1: the rule's own
-  Index window_ = 0, budget_ = 0;  // iterations in the present window, and its length
-  double window_best_ = 0.0, stage_best_ = 0.0, best_penalty_ = 0.0;
+  AdmmPenalty penalty_;
+  double rho_ = 1.0;                 // the present penalty
+  double error_per_estimate_ = 0.0;  // learned: checked error / estimate
 };
 
 std::vector<Option> Admm::options() {
   return {
-      choice_option("penalty", "rule that adapts the penalty rho", rule_,
+      choice_option("penalty", "rule that adapts the penalty rho", adaptation_.rule,
                     {{0, "balance"}, {1, "linear"}, {2, "spectral"}}),
-      real_option("rho", "initial penalty, dimensionless", initial_penalty_, 1e-6, 1e6),
+      real_option("rho", "initial penalty, dimensionless", adaptation_.initial, 1e-6, 1e6),
       real_option("proximal", "proximal weight eta, dimensionless", proximal_, 0.0, 1.0),
       integer_option("anderson", "memory of the Anderson acceleration, 0 = off", anderson_memory_, 0, 30),
       choice_option("operator", "cone operator under the exact law", operator_, {{0, "strict"}, {1, "cone"}}),
       integer_option("patience", "iterations without headway before starting again with another penalty",
-                     patience_, 10, 1000000),
-      integer_option("interval", "iterations between penalty updates", interval_, 1, 1000),
-      real_option("linear_factor", "penalty=linear: factor of one update", linear_factor_, 1.01, 100.0),
-      real_option("linear_ratio", "penalty=linear, spectral: residual ratio that triggers one", linear_ratio_,
-                  1.0, 1e3),
+                     adaptation_.patience, 10, 1000000),
+      integer_option("interval", "iterations between penalty updates", adaptation_.interval, 1, 1000),
+      real_option("linear_factor", "penalty=linear: factor of one update", adaptation_.linear_factor, 1.01,
+                  100.0),
+      real_option("linear_ratio", "penalty=linear, spectral: residual ratio that triggers one",
+                  adaptation_.linear_ratio, 1.0, 1e3),
       real_option("balance_threshold", "penalty=balance: smallest change of rho worth a factorisation",
-                  balance_threshold_, 1.0, 1e3),
-      real_option("spectral_step", "penalty=spectral: change of the exponent p", spectral_step_, 1e-3, 1.0),
-      real_option("spectral_exponent", "penalty=spectral: starting exponent p", spectral_exponent_, -1.0,
-                  1.0),
+                  adaptation_.balance_threshold, 1.0, 1e3),
+      real_option("spectral_step", "penalty=spectral: change of the exponent p", adaptation_.spectral_step,
+                  1e-3, 1.0),
+      real_option("spectral_exponent", "penalty=spectral: starting exponent p", adaptation_.spectral_exponent,
+                  -1.0, 1.0),
   };
 }
 
@@ -160,14 +132,8 @@ void Admm::prepare(const ContactProblem& problem) {
   natural_impulse_ =
       rows > 0 ? problem.free_velocity().cwiseQuotient(root_.cwiseAbs2()).lpNorm<Eigen::Infinity>() : 0.0;
   kernel_.prepare(delassus(problem));
-  rho_ = initial_penalty_;
-  exponent_ = spectral_exponent_;
-  since_update_ = 0;
-  stage_ = -1;
-  best_penalty_ = initial_penalty_;
-  window_ = 0;
-  budget_ = patience_;
-  window_best_ = stage_best_ = std::numeric_limits<double>::infinity();
+  penalty_.start(adaptation_);
+  rho_ = penalty_.value();
   error_per_estimate_ = 0.0;
   s_.setZero();
   s_old_.setZero();
@@ -264,52 +230,6 @@ Admm::Residuals Admm::advance(const ContactProblem& problem, Law law) {
   return r;
 }
 
-bool Admm::update_penalty(const Residuals& r) {
-  if (++since_update_ < interval_) return false;
-  since_update_ = 0;
-  double rho = rho_;
-  if (rule_ == PenaltyRule::balance) {
-    const double relative_primal = r.primal / std::max(r.primal_scale, 1e-300);
-    const double relative_dual = r.dual / std::max(r.dual_scale, 1e-300);
-    const double factor = std::sqrt(relative_primal / std::max(relative_dual, 1e-300));
-    if (factor > balance_threshold_ || factor < 1.0 / balance_threshold_)
-      rho *= std::clamp(factor, 1e-3, 1e3);
-  } else {
-    const double direction = r.primal >= linear_ratio_ * r.dual   ? 1.0
-                             : r.dual >= linear_ratio_ * r.primal ? -1.0
-                                                                  : 0.0;
-    if (direction == 0.0) return false;
-    if (rule_ == PenaltyRule::linear) {
-      rho *= direction > 0.0 ? linear_factor_ : 1.0 / linear_factor_;
-    } else {
-      exponent_ += direction * spectral_step_;
-      rho = std::sqrt(smallest_ * largest_) * std::pow(largest_ / smallest_, exponent_);
-    }
-  }
-  rho = std::clamp(rho, kLowestPenalty, kHighestPenalty);
-  if (rho == rho_) return false;
-  rho_ = rho;
-  return true;
-}
-
-// True when the present stage makes no headway. The next one starts afresh with the next fixed penalty; after
-// the last of them the best iterate is taken up again with its penalty for a long while, and the next round
-// is more patient.
-bool Admm::next_stage(const Residuals& r) {
-  window_best_ = std::min(window_best_, r.estimate);
-  if (++window_ < (resuming() ? kResumePatience : 1) * budget_) return false;
-  const bool headway = window_best_ <= kHeadway * stage_best_;
-  stage_best_ = std::min(stage_best_, window_best_);
-  window_best_ = std::numeric_limits<double>::infinity();
-  window_ = 0;
-  if (headway) return false;
-  stage_best_ = std::numeric_limits<double>::infinity();
-  if (resuming()) budget_ *= 2;
-  stage_ = resuming() ? 0 : stage_ + 1;
-  rho_ = resuming() ? best_penalty_ : kFixedPenalties[stage_];
-  return true;
-}
-
 // z = hat w at the best impulses, y = those: the state of an iteration that has arrived there.
 void Admm::resume(const ContactProblem& problem, const Vector& best, Law law) {
   f_ = root_.cwiseProduct(best);
@@ -347,7 +267,7 @@ Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
 
 Status Admm::run(const ContactProblem& problem, Monitor& monitor, Law law) {
   prepare(problem);
-  if (rule_ == PenaltyRule::spectral) estimate_spectrum(problem);
+  if (adaptation_.rule == PenaltyRule::spectral) estimate_spectrum(problem);
   if (!factorize(problem, monitor)) return give_up(monitor, 0);
   restart(problem, monitor.start(), law);
   Index best_iteration = 0;
@@ -365,20 +285,22 @@ Status Admm::run(const ContactProblem& problem, Monitor& monitor, Law law) {
       if (monitor.best_error() < 0.99 * best) {
         best = monitor.best_error();
         best_iteration = k;
-        best_penalty_ = rho_;
+        penalty_.remember();
       }
       if (k - best_iteration > kStallIterations) return Status::stalled;
       if (impulse_.lpNorm<Eigen::Infinity>() > kDivergence * natural_impulse_)
         return Status::no_solution_suspected;
     }
-    if (next_stage(residuals)) {
+    if (penalty_.next_stage(residuals)) {
+      rho_ = penalty_.value();
       if (!factorize(problem, monitor)) return give_up(monitor, k);
-      if (resuming()) {
+      if (penalty_.resuming()) {
         resume(problem, monitor.best(), law);
       } else {
         restart(problem, monitor.start(), law);
       }
-    } else if (stage_ < 0 && update_penalty(residuals)) {
+    } else if (penalty_.update(residuals)) {
+      rho_ = penalty_.value();
       if (!factorize(problem, monitor)) return give_up(monitor, k);
       x_ = y_.array() - z_.array() / (rho_ * penalty_weight_.array());
       anderson_.clear();
@@ -412,9 +334,9 @@ void Admm::estimate_spectrum(const ContactProblem& problem) {
     out = d_.cwiseQuotient(root_) + proximal_ * in;
   };
   const SpectrumBounds bounds = lanczos_bounds(apply, problem.row_count(), kLanczosSteps, spectrum_);
-  largest_ = std::max(bounds.upper_bound, 1e-12);
-  smallest_ = std::max({bounds.lambda_min, proximal_, 1e-12 * largest_});
-  rho_ = std::sqrt(smallest_ * largest_) * std::pow(largest_ / smallest_, exponent_);
+  const double largest = std::max(bounds.upper_bound, 1e-12);
+  penalty_.set_spectrum(std::max({bounds.lambda_min, proximal_, 1e-12 * largest}), largest);
+  rho_ = penalty_.value();
 }
 
 }  // namespace
