@@ -82,7 +82,7 @@ TEST(NewtonSystem, ReturnsToAStateItRemembers) {
   law.prepare(problem, 10.0);
   const Vector zero = Vector::Zero(problem.row_count());
   for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small}) {
-    const auto system = make(form);
+    const auto system = make_newton_system(form);
     system->prepare(problem);
     system->start(zero);
     Vector impulse(problem.row_count());

@@ -139,11 +139,13 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
 Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
   if (!plan_.same_problem) {
-    relaxation_ = omega_;
-    prepare(problem, law);
     sweeps_.setup(problem);
     order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
     if (shuffle_ == Shuffle::once) order_.shuffle();
+  }
+  if (!plan_.same_problem || relaxation_ != plan_.relaxation * omega_) {
+    relaxation_ = plan_.relaxation * omega_;
+    prepare(problem, law);
   }
   if (!plan_.go_on) {
     state_.impulse = monitor.start();

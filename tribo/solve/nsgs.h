@@ -13,6 +13,7 @@ std::unique_ptr<Solver> make_nsgs();
 struct SweepPlan {
   bool same_problem = false;  // as in the last call: nothing has to be set up
   bool go_on = false;         // from where the last call ended (not from its best iterate), with its momentum
+  double relaxation = 1.0;    // times the option's
   bool plain = false;         // without momentum, whatever the option says
 };
 void set_plan(Solver& nsgs, const SweepPlan& plan);

@@ -192,6 +192,7 @@ PatchSolver::Outcome PatchSolver::solve(const ContactProblem& problem, const Set
     const Report report = newton_->solve(part_, own, solution_, &start_);
     outcome.iterations += report.iterations;
     outcome.factorizations += report.factorizations;
+    outcome.work += static_cast<double>(report.factorizations) * part_.constraint_count();
     ++outcome.patches;
     if (report.status == Status::converged) put_back(problem, impulse);
   }

@@ -34,6 +34,7 @@ class PatchSolver {
   };
   struct Outcome {
     Index patches = 0, iterations = 0, factorizations = 0;
+    double work = 0.0;  // factorisations times constraints
   };
 
   // The neighbourhoods. Grow-only.

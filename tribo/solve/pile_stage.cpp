@@ -9,11 +9,14 @@
 namespace tribo {
 namespace {
 
-constexpr Index kSmallestPile = 150;  // constraints
+constexpr Index kSmallestPile = 300;  // constraints, ...
+constexpr Index kSmallestRedundantPile =
+    1500;  // ... where Newton on the whole does better than sweeps for longer
 constexpr double kPairsPerTree = 1.2;
 constexpr double kRedundantShare = 0.2;
 constexpr Index kPileSweeps = 100;
 constexpr Index kPlainSweeps = 400;
+constexpr double kLowestRelaxation = 0.3;
 constexpr Index kPileBudget = 6000;        // sweeps, before other methods have their turn; ...
 constexpr Index kPileBudgetAlone = 20000;  // ... where they would have none
 constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
@@ -21,6 +24,8 @@ constexpr double kFewRedundant = 0.1;  // ... which shared pairs of bodies make 
 constexpr Index kPatch = 120;          // constraints of the first patches
 constexpr Index kPatchFactors = 20;
 constexpr Index kPatchGrowths = 6;
+constexpr double kPatchWork =
+    60.0;  // factorisations of the whole that patches may be worth where it is an alternative
 
 }  // namespace
 
@@ -41,7 +46,8 @@ bool PileStage::fits(const ContactProblem& problem) {
     last = i;
   }
   redundant_ = static_cast<double>(repeated) > kRedundantShare * problem.constraint_count();
-  return static_cast<double>(pairs) > kPairsPerTree * problem.tree_count();
+  return static_cast<double>(pairs) > kPairsPerTree * problem.tree_count() &&
+         (!redundant_ || problem.constraint_count() > kSmallestRedundantPile);
 }
 
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
@@ -59,9 +65,12 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor) {
   PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
   double before = std::numeric_limits<double>::infinity();
   Index sweeps = kPileSweeps, patched = 0;
+  double relaxation = 1.0;
   bool plain = false;
   const Index most = problem.constraint_count() > kLargestWhole ? kPileBudgetAlone : kPileBudget;
-  for (Index spent = 0; spent < most; spent += sweeps) {
+  double work = problem.constraint_count() > kLargestWhole ? std::numeric_limits<double>::infinity()
+                                                           : kPatchWork * problem.constraint_count();
+  for (Index spent = 0; spent < most && work > 0.0; spent += sweeps) {
     const Report report = sweeps_->solve(problem, monitor.part_settings(sweeps), solution_, &impulse_);
     if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
     impulse_ = last_impulse(*sweeps_);
@@ -74,15 +83,20 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor) {
     const bool slow = worst > 0.5 * before;
     const bool circling = !is_local && !plain && worst > before;
     if (circling || (!is_local && !slow)) {
-      sweeps = circling ? kPlainSweeps : 2 * kPileSweeps;
-      before = worst;
+      if (circling) relaxation = std::max(0.8 * relaxation, kLowestRelaxation);
       plain = circling;
-      set_plan(*sweeps_, SweepPlan{.same_problem = true, .go_on = true, .plain = plain});
+      sweeps = plain ? kPlainSweeps : 2 * kPileSweeps;
+      before = worst;
+      set_plan(
+          *sweeps_,
+          SweepPlan{
+              .same_problem = true, .go_on = true, .relaxation = plain ? relaxation : 1.0, .plain = plain});
       continue;
     }
     if (!is_local) plan.allowed = std::max(plan.allowed, 0.1 * patches_.worst());
     const PatchSolver::Outcome outcome =
         patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
+    work -= outcome.work;
     for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
     monitor.note_count("patches", outcome.patches);
     if (patched++ < kPatchGrowths) {
