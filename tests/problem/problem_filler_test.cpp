@@ -141,5 +141,76 @@ TEST(ProblemFiller, FillingTheSameStructureAgainAllocatesNothing) {
   EXPECT_EQ(test::allocation_count(), before);
 }
 
+// A trunk with two legs of two hinges each on 6 dofs, a free body; contacts, some of them with bodies.
+void fill_bodies(unsigned seed, ProblemFiller& filler, ContactProblem& filled,
+                 ContactProblemBuilder& builder) {
+  test::Random random(seed);
+  Articulation robot;
+  robot.parent = {-1, 0, 1, 2, 3, 4, 5, 6, 5, 8};
+  robot.motion = random.matrix(6, robot.size());
+  Matrix mass = test::random_spd(random, robot.size());
+  mass.block(6, 8, 2, 2).setZero();
+  mass.block(8, 6, 2, 2).setZero();
+  mass.diagonal().array() += 10.0;
+  const Matrix free = test::random_spd(random, 6);
+  const Vector momentum = random.vector(robot.size());
+  filler.begin(filled);
+  filler.add_tree(6, free.data(), momentum.data());
+  builder.add_tree(free, momentum.head(6));
+  for (Index k = 0; k < 2; ++k) {
+    filler.add_tree(robot.size(), mass.data(), momentum.data());
+    filler.set_articulation(robot.parent, robot.motion.data());
+    builder.set_articulation(builder.add_tree(mass, momentum), robot);
+  }
+  for (Index i = 0; i < 6; ++i) {
+    const Index tree = 1 + i % 2;
+    JacobianPiece piece{tree, Matrix::Zero(3, robot.size()), {}};
+    const std::vector<Index> dofs = i < 3 ? std::vector<Index>{7} : std::vector<Index>{9, 6};
+    for (const Index dof : dofs) {
+      piece.bodies.push_back({dof, random.matrix(3, 6)});
+      for (Index d = dof; d >= 0; d = robot.parent[d])
+        piece.block.col(d) += piece.bodies.back().block * robot.motion.col(d);
+    }
+    const JacobianPiece other{0, random.matrix(3, 6), {}};
+    filler.add_constraint({.friction = 0.5});
+    filler.add_piece(0, other.block.data());
+    filler.add_piece(tree, piece.block.data());
+    for (const BodyTerm& body : piece.bodies) filler.add_body(body.dof, body.block.data());
+    builder.add_contact(0.5, {other, piece});
+  }
+  ASSERT_TRUE(filler.finish());
+}
+
+TEST(ProblemFiller, BodiesAreThoseOfTheBuilder) {
+  ProblemFiller filler;
+  ContactProblem filled;
+  for (const unsigned seed : {1, 2}) {
+    ContactProblemBuilder builder;
+    fill_bodies(seed, filler, filled, builder);
+    const ContactProblem built = builder.build();
+    const TreeStructure &a = filled.structure(), &b = built.structure();
+    EXPECT_EQ(a.articulation(0), nullptr);
+    for (const Index tree : {1, 2}) {
+      ASSERT_NE(a.articulation(tree), nullptr);
+      EXPECT_EQ(a.articulation(tree)->parent, b.articulation(tree)->parent);
+      EXPECT_EQ(a.articulation(tree)->motion, b.articulation(tree)->motion);
+    }
+    for (Index p = 0; p < 12; ++p) {
+      ASSERT_EQ(a.term_end(p) - a.term_begin(p), b.term_end(p) - b.term_begin(p)) << p;
+      ASSERT_EQ(a.term_begin(p) < a.term_end(p), p % 2 == 1) << p;
+      for (Index t = a.term_begin(p), s = b.term_begin(p); t < a.term_end(p); ++t, ++s) {
+        EXPECT_EQ(a.term_dof(t), b.term_dof(s));
+        EXPECT_EQ(a.term(t, 3), b.term(s, 3));
+      }
+    }
+  }
+  ContactProblemBuilder plain;
+  fill(3, 8, false, filler, filled, plain);
+  ASSERT_TRUE(filler.finish());
+  EXPECT_TRUE(filled.structure().empty());
+  EXPECT_EQ(filled.structure().articulation(1), nullptr);
+  EXPECT_EQ(filled.structure().term_begin(1), filled.structure().term_end(1));
+}
+
 }  // namespace
 }  // namespace tribo

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/allocation_counter.h"
 #include "tests/support/random.h"
 #include "tribo/math/errors.h"
 #include "tribo/problem/contact_problem.h"
@@ -117,6 +118,31 @@ TEST(TreeStructure, RefusesWhatDoesNotFit) {
   EXPECT_NE(contact({{3, block}}, false).find("no articulation"), std::string::npos);
   EXPECT_NE(refusal([&](ContactProblemBuilder& b) { b.set_articulation(0, good); }).find("there are 0"),
             std::string::npos);
+}
+
+TEST(TreeStructure, IsFilledAgainWithoutAllocating) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "allocations cannot be counted in this build";
+  test::Random random(5);
+  const Articulation tree = forked(random);
+  const Matrix block = random.matrix(3, 6);
+  TreeStructure structure;
+  const auto fill = [&](const Matrix& motion) {
+    structure.clear();
+    for (const Index t : {1, 4}) structure.add_articulation(t, tree.parent, motion.data());
+    for (const Index piece : {2, 3}) structure.add_term(piece, 3, 3, block.data());
+  };
+  fill(tree.motion);
+  const Matrix twice = 2.0 * tree.motion;
+  const std::size_t before = test::allocation_count();
+  fill(twice);
+  EXPECT_EQ(test::allocation_count(), before);
+  for (const Index t : {0, 2, 3, 5}) EXPECT_EQ(structure.articulation(t), nullptr);
+  for (const Index t : {1, 4}) EXPECT_EQ(structure.articulation(t)->motion, twice);
+  EXPECT_EQ(structure.term_end(1), structure.term_begin(1));
+  EXPECT_EQ(structure.term_end(3) - structure.term_begin(3), 1);
+  EXPECT_EQ(structure.term(structure.term_begin(3), 3), block);
+  structure.clear();
+  EXPECT_TRUE(structure.empty());
 }
 
 }  // namespace

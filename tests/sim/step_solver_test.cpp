@@ -7,6 +7,7 @@
 #include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/split_terms.h"
 
 namespace tribo {
 namespace {
@@ -167,6 +168,123 @@ TEST_F(StepSolverTest, AMassThatIsNotPositiveMakesItsIslandMissAndKeepsTheFreeMo
 
 TEST_F(StepSolverTest, UnknownSolversAreRefusedAtOnce) {
   EXPECT_THROW(StepSolver(model_, "magic"), InvalidInput);
+}
+
+// Robots with two legs that touch each other and themselves, a free body, a limit, parts of a weld.
+class StepSolverBodies : public testing::Test {
+ protected:
+  static constexpr Index kLimit = 6;
+
+  StepSolverBodies()
+      : random_(7),
+        model_(make_model()),
+        state_(test::random_state(random_, model_)),
+        kinematics_(model_),
+        dynamics_(model_) {
+    kinematics_.set_positions(state_.q);
+    dynamics_.set_positions(kinematics_);
+    motion_.velocity = state_.v;
+    dynamics_.multiply_mass(state_.v, motion_.momentum);
+    for (Index t = 0; t < model_.tree_count(); ++t) motion_.matrix.push_back(dynamics_.mass(t).data());
+    split_.keep_bodies(kinematics_);
+    add_constraints(plain_);
+    add_constraints(split_);
+  }
+
+  Model make_model() {
+    ModelBuilder builder;
+    for (Index r = 0; r < 2; ++r) {
+      const Index trunk =
+          builder.add_free_body(fmt::format("trunk{}", r), {random_.vec3()}, test::random_inertia(random_));
+      for (Index leg = 0; leg < 2; ++leg) {
+        Index parent = trunk;
+        for (Index link = 0; link < 2; ++link) {
+          parent = builder.add_body({.name = fmt::format("leg{}{}{}", r, leg, link),
+                                     .parent = parent,
+                                     .position = 0.5 * random_.vec3(),
+                                     .inertia = test::random_inertia(random_)});
+          builder.add_joint(test::random_joint(random_, parent, JointKind::hinge));
+        }
+        feet_.push_back(parent);
+      }
+    }
+    ball_ = builder.add_free_body("ball", {random_.vec3()}, test::random_inertia(random_));
+    return builder.build();
+  }
+
+  void add_constraints(ConstraintSet& set) {
+    test::Random random(1);
+    const Vec3 soft = Vec3::Constant(1e-3);
+    const std::pair<Index, Index> touching[] = {{feet_[0], feet_[1]}, {feet_[0], feet_[2]}, {feet_[3], ball_},
+                                                {feet_[1], 0},        {feet_[2], 0},        {ball_, 0}};
+    for (const auto& [a, b] : touching) {
+      const Vec3 point = random.vec3();
+      const Mat3 frame = test::random_rotation(random).toRotationMatrix();
+      set.add({.friction = 0.5, .compliance = soft}, ConstraintSource::contact, 0);
+      set.add_point_rows(kinematics_, a, point, 1.0, frame);
+      set.add_point_rows(kinematics_, b, point, -1.0, frame);
+    }
+    ASSERT_EQ(
+        set.add({.kind = ConstraintKind::unilateral, .compliance = soft}, ConstraintSource::joint_limit, 0),
+        kLimit);
+    set.add_dof(model_, 0, 7, 1.0);
+    set.add({.kind = ConstraintKind::bilateral, .compliance = soft}, ConstraintSource::coupling, 0);
+    set.add_angular_row(kinematics_, feet_[3], Vec3::UnitX());
+    set.add({.kind = ConstraintKind::bilateral, .compliance = soft}, ConstraintSource::coupling, 0);
+    set.add_point_row(kinematics_, feet_[3], random.vec3(), Vec3::UnitY());
+  }
+
+  test::Random random_;
+  std::vector<Index> feet_;
+  Index ball_ = 0;
+  Model model_;
+  State state_;
+  Kinematics kinematics_;
+  Dynamics dynamics_;
+  TreeMotion motion_;
+  ConstraintSet plain_, split_;
+};
+
+TEST_F(StepSolverBodies, AreThoseOfTheJacobian) {
+  ContactProblem problem;
+  ASSERT_TRUE(StepSolver(model_, "subadmm").whole_problem(split_, motion_, problem, true, true));
+  SplitTerms terms;
+  terms.prepare(problem, Splitting::body);
+  EXPECT_TRUE(terms.by_bodies(0) && terms.by_bodies(1));
+  EXPECT_FALSE(terms.by_bodies(2));
+  EXPECT_EQ(terms.slack_count(0), 2);  // two feet of one robot
+  const TreeStructure& structure = problem.structure();
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    for (Index p = problem.jacobian().piece_begin(i); p < problem.jacobian().piece_end(i); ++p) {
+      const Articulation* tree = structure.articulation(problem.jacobian().piece_tree(p));
+      if (tree == nullptr || i == kLimit) continue;
+      Matrix rest = problem.jacobian().piece(i, p);
+      for (Index t = structure.term_begin(p); t < structure.term_end(p); ++t) {
+        for (Index d = structure.term_dof(t); d >= 0; d = tree->parent[d])
+          rest.col(d) -= structure.term(t, problem.rows(i)) * tree->motion.col(d);
+      }
+      EXPECT_LT(rest.cwiseAbs().maxCoeff(), 1e-13) << i;
+    }
+  }
+}
+
+TEST_F(StepSolverBodies, DoNotChangeTheMotion) {
+  Settings settings;
+  settings.tolerance = 1e-10;
+  settings.max_iterations = 100000;
+  Workers workers(1);
+  const std::vector<Vec3> start(split_.size(), Vec3::Zero());
+  Vector expected, velocity;
+  std::vector<Vec3> impulse;
+  StepSolver reference(model_, "auto"), solver(model_, "subadmm");
+  EXPECT_FALSE(reference.splits_by_bodies());
+  ASSERT_TRUE(solver.splits_by_bodies());
+  ASSERT_EQ(reference.solve(plain_, motion_, settings, workers, start, expected, impulse).missed_islands, 0);
+  EXPECT_GT((expected - motion_.velocity).norm(), 0.1);
+  for (const ConstraintSet* set : {&plain_, &split_, &plain_}) {
+    ASSERT_EQ(solver.solve(*set, motion_, settings, workers, start, velocity, impulse).missed_islands, 0);
+    EXPECT_LT((velocity - expected).norm(), 1e-6);
+  }
 }
 
 }  // namespace

@@ -62,11 +62,10 @@ class Softness {
 
   void warn(LoadLog& log) const {
     for (const auto& [file, found] : files_) {
-      const std::string where =
-          found.count > 1 ? fmt::format(" (here and on {} more elements)", found.count - 1) : "";
+      const std::string where = found.count > 1 ? fmt::format(" (first of {} elements)", found.count) : "";
       log.warn(*found.first,
-               fmt::format("solref and solimp are ignored{}: contacts and limits are rigid, but a "
-                           "material can get a stiffness in SI units, see docs/simulator.md",
+               fmt::format("solref and solimp are ignored{}: contacts and limits are rigid; materials can "
+                           "get a stiffness in SI units, see docs/simulator.md",
                            where));
     }
   }

@@ -1,7 +1,6 @@
 #include "tribo/problem/problem_filler.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace tribo {
 
@@ -23,7 +22,7 @@ void ProblemFiller::begin(ContactProblem& problem) {
   problem.mass_.clear();
   problem.jacobian_.clear();
   problem.delassus_.reset();
-  if (!problem.structure_.empty()) problem.structure_ = TreeStructure();
+  problem.structure_.clear();
   problem.contact_count_ = 0;
   problem.rigid_ = true;
   problem.has_friction_ = false;
@@ -70,8 +69,13 @@ double* ProblemFiller::add_piece(Index tree, const double* block) {
   return data;
 }
 
-void ProblemFiller::set_articulation(Index tree, Articulation articulation) {
-  problem_->structure_.set_articulation(tree, problem_->mass_.block(tree), std::move(articulation));
+void ProblemFiller::set_articulation(std::span<const Index> parent, const double* motion) {
+  problem_->structure_.add_articulation(problem_->mass_.block_count() - 1, parent, motion);
+}
+
+void ProblemFiller::add_body(Index dof, const double* block) {
+  ContactProblem& p = *problem_;
+  p.structure_.add_term(p.jacobian_.piece_count() - 1, dof, rows_of(p.kind_.back()), block);
 }
 
 bool ProblemFiller::finish() {

@@ -11,6 +11,7 @@
 //   if (!filler.finish()) ...                                            // a mass is not positive definite
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tribo/problem/contact_problem.h"
@@ -37,8 +38,10 @@ class ProblemFiller {
   void add_constraint(const Constraint& constraint);
   // Returns where the copy lies, for changes before the next call.
   double* add_piece(Index tree, const double* block);
-  // For the piece added last, and for trees: what splitting solvers want to know, see tree_structure.h.
-  void set_articulation(Index tree, Articulation articulation);
+  // What solvers that split by bodies want to know, see tree_structure.h: of the tree added last (6 x dofs) ...
+  void set_articulation(std::span<const Index> parent, const double* motion);
+  // ... and of the piece added last, whose bodies add up to it (rows x 6).
+  void add_body(Index dof, const double* block);
   // Factorises and derives. False: the mass of a tree is not positive definite, the problem is unusable.
   bool finish();
 

@@ -96,34 +96,46 @@ void TreeStructure::set_terms(Index constraint, Index piece, Index tree,
   term_start_.push_back(static_cast<Index>(term_dof_.size()));
 }
 
-void TreeStructure::begin_part(const TreeStructure& whole, std::span<const Index> trees) {
+void TreeStructure::clear() {
   of_tree_.clear();
   term_start_.resize(1);
   term_dof_.clear();
   term_offset_.clear();
   blocks_.clear();
-  std::size_t known = 0;
-  for (const Index tree : trees) {
-    const Articulation* articulation = whole.articulation(tree);
-    of_tree_.push_back(articulation == nullptr ? -1 : static_cast<Index>(known));
-    if (articulation == nullptr) continue;
-    if (known == articulations_.size()) articulations_.emplace_back();
-    articulations_[known++] = *articulation;
+}
+
+void TreeStructure::add_articulation(Index tree, std::span<const Index> parent, const double* motion) {
+  const auto last = std::find_if(of_tree_.rbegin(), of_tree_.rend(), [](Index known) { return known >= 0; });
+  const Index number = last == of_tree_.rend() ? 0 : *last + 1;
+  of_tree_.resize(static_cast<std::size_t>(tree) + 1, -1);
+  of_tree_[tree] = number;
+  if (number == static_cast<Index>(articulations_.size())) articulations_.emplace_back();
+  Articulation& articulation = articulations_[number];
+  articulation.parent.assign(parent.begin(), parent.end());
+  articulation.motion = Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(
+      motion, 6, static_cast<Eigen::Index>(parent.size()));
+}
+
+void TreeStructure::add_term(Index piece, Index dof, Index rows, const double* block) {
+  while (stored_pieces() <= piece) term_start_.push_back(term_start_.back());
+  term_dof_.push_back(dof);
+  term_offset_.push_back(blocks_.size());
+  blocks_.insert(blocks_.end(), block, block + 6 * rows);
+  term_start_.back() = static_cast<Index>(term_dof_.size());
+}
+
+void TreeStructure::begin_part(const TreeStructure& whole, std::span<const Index> trees) {
+  clear();
+  for (std::size_t k = 0; k < trees.size(); ++k) {
+    const Articulation* known = whole.articulation(trees[k]);
+    if (known != nullptr) add_articulation(static_cast<Index>(k), known->parent, known->motion.data());
   }
-  articulations_.resize(known);
 }
 
 void TreeStructure::add_part_terms(const TreeStructure& whole, Index whole_piece, Index piece, Index rows) {
-  const Index begin = whole.term_begin(whole_piece);
-  const Index end = whole.term_end(whole_piece);
-  if (begin == end) return;
-  while (stored_pieces() <= piece) term_start_.push_back(term_start_.back());
-  for (Index term = begin; term < end; ++term) {
-    term_dof_.push_back(whole.term_dof(term));
-    term_offset_.push_back(blocks_.size());
-    blocks_.insert(blocks_.end(), whole.term_data(term), whole.term_data(term) + 6 * rows);
+  for (Index term = whole.term_begin(whole_piece); term < whole.term_end(whole_piece); ++term) {
+    add_term(piece, whole.term_dof(term), rows, whole.term_data(term));
   }
-  term_start_.back() = static_cast<Index>(term_dof_.size());
 }
 
 }  // namespace tribo

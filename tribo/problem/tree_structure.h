@@ -42,7 +42,7 @@ class TreeStructure {
  public:
   using Block = Eigen::Map<const Matrix>;
 
-  bool empty() const { return articulations_.empty(); }
+  bool empty() const { return of_tree_.empty(); }
   // nullptr: nothing is known, the tree is one dense block.
   const Articulation* articulation(Index tree) const;
 
@@ -59,6 +59,12 @@ class TreeStructure {
   void set_terms(Index constraint, Index piece, Index tree, const Eigen::Ref<const Matrix>& block,
                  std::span<const BodyTerm> terms);
 
+  // The same without checks or allocations, for problems that are filled again and again: clear() keeps the memory,
+  // trees and pieces come in order. `motion`: 6 x dofs, `block`: rows x 6, both column-major.
+  void clear();
+  void add_articulation(Index tree, std::span<const Index> parent, const double* motion);
+  void add_term(Index piece, Index dof, Index rows, const double* block);
+
   // Becomes what `whole` knows about these trees, piece by piece in order. Keeps its memory.
   void begin_part(const TreeStructure& whole, std::span<const Index> trees);
   void add_part_terms(const TreeStructure& whole, Index whole_piece, Index piece, Index rows);
@@ -66,7 +72,7 @@ class TreeStructure {
  private:
   Index stored_pieces() const { return static_cast<Index>(term_start_.size()) - 1; }
 
-  std::vector<Articulation> articulations_;
+  std::vector<Articulation> articulations_;  // those that of_tree_ does not name are memory only
   std::vector<Index> of_tree_;        // index into articulations_, -1: none; shorter than the trees: the rest
   std::vector<Index> term_start_{0};  // [pieces + 1], up to the last piece that has terms
   std::vector<Index> term_dof_;

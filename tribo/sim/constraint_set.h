@@ -1,8 +1,9 @@
 // The constraints of one step in flat arrays, before they are dealt out to islands: for every constraint its
 // set, bias, compliance and the Jacobian pieces on the trees it touches (column-major, rows x dofs of the
-// tree; a constraint names a tree once).
+// tree; a constraint names a tree once), and, for solvers that split by bodies, what each body adds to the pieces.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -27,17 +28,29 @@ class ConstraintSet {
     ConstraintSource source = ConstraintSource::contact;
     Index origin = 0;  // number of the contact, joint, ... it comes from
     Index piece_begin = 0, piece_end = 0;
+    Index body_begin = 0, body_end = 0;
   };
   struct Piece {
     Index tree;
     std::size_t start;  // in values()
   };
 
+  // What a body adds to a piece: rows x 6 on its spatial velocity (problem/tree_structure.h), column-major.
+  struct Body {
+    Index piece, dof;  // the dof by which the body is named, in the tree
+    std::array<double, 18> block;
+  };
+
+  // From now on bodies are kept as well. The rows must come from these kinematics, which must outlive the set.
+  void keep_bodies(const Kinematics& kinematics) { kinematics_ = &kinematics; }
+  const Kinematics* kinematics_of_bodies() const { return kinematics_; }
+
   void clear();
   Index size() const { return static_cast<Index>(entries_.size()); }
   const Entry& entry(Index i) const { return entries_[i]; }
   Entry& entry(Index i) { return entries_[i]; }
   const Piece& piece(Index p) const { return pieces_[p]; }
+  const Body& body(Index b) const { return bodies_[b]; }
   const double* values(const Piece& piece) const { return values_.data() + piece.start; }
 
   // Starts a constraint; pieces follow. Returns its number.
@@ -54,8 +67,13 @@ class ConstraintSet {
   void add_dof(const Model& model, Index tree, Index dof, double coefficient);
 
  private:
+  // Where the rows of a body are added up; nullptr where bodies are not kept.
+  double* body_on(const Model& model, Index tree, Index body);
+
   std::vector<Entry> entries_;
   std::vector<Piece> pieces_;
+  std::vector<Body> bodies_;
+  const Kinematics* kinematics_ = nullptr;
   Numbers values_;
 };
 

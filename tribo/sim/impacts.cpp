@@ -44,6 +44,7 @@ Impacts::Outcome Impacts::apply(const std::vector<Contact>& contacts, double h, 
   if (!any_ || contacts.empty()) return outcome;
   motion_.matrix.resize(world_->model.tree_count());
   for (Index t = 0; t < world_->model.tree_count(); ++t) motion_.matrix[t] = dynamics.mass(t).data();
+  if (solver_.splits_by_bodies()) set_.keep_bodies(kinematics);
   while (outcome.rounds < kMaxRounds && collect(contacts, h, law.restitution_threshold, kinematics)) {
     set_.clear();
     constraints_.clear();

@@ -114,6 +114,7 @@ struct Simulator::Impl {
         impacts(world, finder, settings.solver),
         solver(world.model, settings.solver),
         sleeping(world.model) {
+    if (solver.splits_by_bodies()) set.keep_bodies(kinematics);
     update_kinematics();
   }
 
@@ -304,7 +305,7 @@ const ContactProblem& Simulator::next_problem() {
                    s.settings.time_step);
   s.build_constraints();
   s.contact_impulses.assign(s.contacts.size(), Vec3::Zero());
-  s.solver.whole_problem(s.set, s.motion.motion(), s.next, true);
+  s.solver.whole_problem(s.set, s.motion.motion(), s.next, true, true);
   return s.next;
 }
 

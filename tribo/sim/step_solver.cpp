@@ -13,6 +13,9 @@ namespace {
 // many islands that memory counts for more.
 constexpr Index kOwnSolvers = 32;
 
+// Trees up to this size are one dense block to a solver that splits by bodies, as a free body is.
+constexpr Index kDenseTree = 6;
+
 // Solvers whose penalties come from the masses of the bodies.
 bool wants_masses(std::string_view solver) {
   return solver.starts_with("subadmm") || solver.starts_with("admm-full");
@@ -29,7 +32,7 @@ struct StepSolver::Slot {
 };
 
 StepSolver::StepSolver(const Model& model, const std::string& solver)
-    : model_(&model), solver_(solver), normalized_(!wants_masses(solver)) {
+    : model_(&model), articulations_(model), solver_(solver), normalized_(!wants_masses(solver)) {
   make_solver(solver);  // an unknown name is refused now, not in the first step with a contact
   const Index trees = model.tree_count();
   root_.resize(trees);
@@ -104,7 +107,7 @@ void StepSolver::deal(const ConstraintSet& set) {
 
 bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
                       std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem,
-                      const TreeRoots* roots) {
+                      const TreeRoots* roots, const Kinematics* bodies) {
   std::vector<double>& scratch = filler.scratch();
   filler.begin(problem);
   for (const Index t : trees) {
@@ -116,6 +119,9 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
       filler.add_unit_tree(n, scratch.data());
     } else {
       filler.add_tree(n, motion.matrix[t], momentum);
+      if (bodies && n > kDenseTree) {
+        filler.set_articulation(articulations_.parents(t), tree_motion(*bodies, t).data());
+      }
     }
   }
   for (const Index i : constraints) {
@@ -126,6 +132,10 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
       const Index tree = set.piece(p).tree;
       double* block = filler.add_piece(local_tree_[tree], set.values(set.piece(p)));
       if (roots) roots->transform(tree, rows, block);
+      if (!bodies || model_->tree_dof_count(tree) <= kDenseTree) continue;
+      for (Index b = entry.body_begin; b < entry.body_end; ++b) {
+        if (set.body(b).piece == p) filler.add_body(set.body(b).dof, set.body(b).block.data());
+      }
     }
   }
   return filler.finish();
@@ -140,8 +150,8 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
                                      trees_.data() + tree_start_[island + 1]};
   SolveSummary& result = result_[island];
   result = {};
-  if (!fill(set, motion, constraints, trees, slot.filler, slot.problem,
-            normalized_ ? motion.roots : nullptr)) {
+  if (!fill(set, motion, constraints, trees, slot.filler, slot.problem, normalized_ ? motion.roots : nullptr,
+            normalized_ ? nullptr : set.kinematics_of_bodies())) {
     result.missed_islands = 1;
     result.error = std::numeric_limits<double>::infinity();
     result.worst_status = Status::stalled;
@@ -229,7 +239,7 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
 }
 
 bool StepSolver::whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem,
-                               bool all_trees) {
+                               bool all_trees, bool bodies) {
   std::vector<Index> constraints, trees;
   std::vector<bool> touched(model_->tree_count(), all_trees);
   for (Index i = 0; i < set.size(); ++i) {
@@ -243,7 +253,8 @@ bool StepSolver::whole_problem(const ConstraintSet& set, const TreeMotion& motio
     trees.push_back(t);
   }
   ProblemFiller filler;
-  return fill(set, motion, constraints, trees, filler, problem, nullptr);
+  return fill(set, motion, constraints, trees, filler, problem, nullptr,
+              bodies ? set.kinematics_of_bodies() : nullptr);
 }
 
 }  // namespace tribo

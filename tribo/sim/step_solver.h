@@ -5,7 +5,7 @@
 // it, so the result has the same bits for any number of threads. Trees without constraints keep v*.
 //
 // The problems are posed in coordinates in which A is the identity (sim/tree_roots.h) unless the solver splits by
-// bodies and wants the masses themselves.
+// bodies: it gets the masses themselves and, where the set kept them, the bodies of large trees.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tribo/math/workers.h"
+#include "tribo/multibody/articulation.h"
 #include "tribo/sim/constraint_set.h"
 #include "tribo/sim/free_motion.h"
 #include "tribo/solve/solver.h"
@@ -33,15 +34,19 @@ class StepSolver {
   StepSolver(const Model& model, const std::string& solver);
   ~StepSolver();
 
+  // Whether the bodies of the constraints are of use (ConstraintSet::keep_bodies).
+  bool splits_by_bodies() const { return !normalized_; }
+
   // `start` [constraints]: impulses to start from (zero: none known). Fills velocity [dofs] and impulse
   // [constraints] (scalars: the first entry).
   SolveSummary solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
                      Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
                      std::vector<Vec3>& impulse);
 
-  // All constraints and all trees they touch (or all trees) in one problem.
+  // All constraints and all trees they touch (or all trees) in one problem, with its bodies where they were kept:
+  // their kinematics must still be those of the constraints then.
   bool whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem,
-                     bool all_trees = false);
+                     bool all_trees = false, bool bodies = false);
 
   // Root of the tree's component in the last solve; trees with one root were coupled.
   Index component(Index tree) const { return root_[tree]; }
@@ -53,7 +58,7 @@ class StepSolver {
   void deal(const ConstraintSet& set);
   bool fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
             std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem,
-            const TreeRoots* roots);
+            const TreeRoots* roots, const Kinematics* bodies);
   void solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
                     const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
                     std::vector<Vec3>& impulse);
@@ -61,6 +66,7 @@ class StepSolver {
   Slot& slot(Index number, std::vector<std::unique_ptr<Slot>>& slots);
 
   const Model* model_;
+  Articulations articulations_;
   std::string solver_;
   bool normalized_;                                    // problems in coordinates with A = 1
   std::vector<Index> root_;                            // [trees] union-find
