@@ -81,7 +81,7 @@ TEST(NewtonSystem, ReturnsToAStateItRemembers) {
   ProximalLaw law;
   law.prepare(problem, 10.0);
   const Vector zero = Vector::Zero(problem.row_count());
-  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small}) {
+  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small, NewtonForm::dense}) {
     const auto system = make_newton_system(form);
     system->prepare(problem);
     system->start(zero);
