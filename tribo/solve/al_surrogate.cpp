@@ -21,6 +21,7 @@ void AlSurrogate::prepare(const ContactProblem& problem, Law law, NewtonSystem& 
   fastest_ = problem.row_count() > 0 ? problem.free_velocity().lpNorm<Eigen::Infinity>() : 0.0;
   trial_.resize(problem.row_count());
   moved_.resize(problem.row_count());
+  kept_.resize(problem.row_count());
   unit_.prepare(problem, 1.0);
 }
 

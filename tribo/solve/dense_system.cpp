@@ -50,11 +50,11 @@ class DenseSystem final : public NewtonSystem {
   Index dofs_ = 0, active_rows_ = 0;
   bool by_dofs_ = true;  // the form of the matrix
   DenseHalf half_;
-  Numbers active_half_, weighted_, matrix_;  // X_a, X_a D, Newton matrix
+  Numbers active_half_, weighted_, matrix_, rhs_;  // X_a, X_a D, Newton matrix, right-hand side in rows
   std::vector<Index> active_;
   std::vector<Mat3> left_;  // [constraints] w^-1 (I - E) of the active ones
   std::vector<int> exchanges_;
-  Vector state_, remembered_state_, residual_, direction_, velocity_direction_, rhs_;
+  Vector state_, remembered_state_, residual_, direction_, velocity_direction_;
 };
 
 void DenseSystem::prepare(const ContactProblem& problem) {
@@ -62,6 +62,16 @@ void DenseSystem::prepare(const ContactProblem& problem) {
   half_.assemble(problem);
   dofs_ = half_.dofs();
   for (Vector* v : {&state_, &residual_, &direction_}) v->resize(dofs_);
+  // As much as all constraints being active would need.
+  const std::size_t entries = static_cast<std::size_t>(dofs_) * half_.rows();
+  const auto smaller = static_cast<std::size_t>(std::min(dofs_, half_.rows()));
+  active_half_.resize(entries);
+  weighted_.resize(entries);
+  matrix_.resize(smaller * smaller);
+  exchanges_.resize(smaller);
+  rhs_.resize(static_cast<std::size_t>(half_.rows()));
+  left_.resize(static_cast<std::size_t>(problem.constraint_count()));
+  active_.reserve(static_cast<std::size_t>(problem.constraint_count()));
 }
 
 void DenseSystem::start(const Vector& impulse) {
@@ -79,7 +89,6 @@ double DenseSystem::residual(const Vector& impulse) {
 void DenseSystem::gather(std::span<const Mat3> derivative) {
   active_.clear();
   active_rows_ = 0;
-  active_half_.resize(static_cast<std::size_t>(dofs_) * half_.rows());
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     const Index rows = problem_->rows(i);
     if (derivative[i].topLeftCorner(rows, rows).isZero(0.0)) continue;
@@ -94,9 +103,6 @@ bool DenseSystem::direction(std::span<const Mat3> derivative) {
   gather(derivative);
   by_dofs_ = dofs_ <= active_rows_;
   const Index size = std::min(dofs_, active_rows_);
-  matrix_.resize(static_cast<std::size_t>(size) * size);
-  weighted_.resize(active_half_.size());
-  if (static_cast<Index>(exchanges_.size()) < size) exchanges_.resize(size);
   if (by_dofs_) {
     form_dofs(derivative);
   } else {
@@ -111,18 +117,19 @@ bool DenseSystem::direction_again() {
     solve_lu(matrix_.data(), dofs_, dofs_, exchanges_.data(), direction_.data());
   } else if (active_rows_ > 0) {
     const MatrixMap x(active_half_.data(), dofs_, active_rows_);
-    rhs_.noalias() = x.transpose() * residual_;
+    Eigen::Map<Vector> rhs(rhs_.data(), active_rows_);
+    rhs.noalias() = x.transpose() * residual_;
     Index row = 0;
     for (const Index i : active_) {
       if (problem_->rows(i) == 3) {
-        rhs_.segment<3>(row) = left_[i] * Vec3(rhs_.segment<3>(row));
+        rhs.segment<3>(row) = left_[i] * Vec3(rhs.segment<3>(row));
         row += 3;
       } else {
-        rhs_[row++] *= left_[i](0, 0);
+        rhs[row++] *= left_[i](0, 0);
       }
     }
     solve_lu(matrix_.data(), active_rows_, active_rows_, exchanges_.data(), rhs_.data());
-    direction_.noalias() += x * rhs_;
+    direction_.noalias() += x * rhs;
   }
   half_.multiply_transposed(direction_, velocity_direction_);
   return direction_.allFinite();
@@ -165,7 +172,6 @@ void DenseSystem::form_rows(std::span<const Mat3> derivative) {
   const MatrixMap x(active_half_.data(), dofs_, n);
   MatrixMap m(matrix_.data(), n, n);
   m.noalias() = x.transpose() * x;
-  left_.resize(problem_->constraint_count());
   Index row = 0;
   for (const Index i : active_) {
     const double w = problem_->scale(i);
