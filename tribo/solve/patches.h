@@ -11,7 +11,7 @@
 //   PatchSolver patches;
 //   patches.prepare(problem);
 //   if (patches.inspect(problem, law, impulse, allowed) < problem.constraint_count() / 4)
-//     patches.solve(problem, settings, {.allowed = allowed}, impulse);
+//     patches.solve(problem, settings, {.allowed = allowed}, 0.1 * allowed, impulse);
 #pragma once
 
 #include <memory>

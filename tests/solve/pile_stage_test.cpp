@@ -1,0 +1,72 @@
+// Piles in `auto`: which problems are some, that patches repair what is bad and nothing else, and that the stage ends
+// where the certificate says so.
+#include "tribo/solve/pile_stage.h"
+
+#include <gtest/gtest.h>
+
+#include "tribo/problem/certificate.h"
+#include "tribo/problem/generators.h"
+#include "tribo/solve/catalogue.h"
+
+namespace tribo {
+namespace {
+
+ContactProblem scene(const char* name, Index bodies, double friction = 0.5) {
+  GeneratorSettings settings;
+  settings.bodies = bodies;
+  settings.friction = friction;
+  settings.seed = 2;
+  return generate(name, settings);
+}
+
+TEST(PileStage, StacksAndSmallHeapsAreNoPiles) {
+  PileStage stage;
+  EXPECT_TRUE(stage.fits(scene("pile", 300)));
+  EXPECT_FALSE(stage.fits(scene("pile", 50)));
+  EXPECT_FALSE(stage.fits(scene("tower", 200)));
+}
+
+TEST(PileStage, SolvesAPileOfHundreds) {
+  const ContactProblem problem = scene("pile", 300);
+  Settings settings;
+  settings.explain = true;
+  Solution solution;
+  const Report report = make_solver("auto")->solve(problem, settings, solution);
+  EXPECT_EQ(report.status, Status::converged);
+  EXPECT_LE(certify(problem, solution, Law::exact).error.value, settings.tolerance);
+  bool swept = false;
+  for (const Stage& stage : report.stages) swept = swept || stage.name == "nsgs";
+  EXPECT_TRUE(swept);
+}
+
+// A solution spoilt at one contact: the patch around it is found and solved.
+TEST(PatchSolver, RepairsWhereItIsBad) {
+  const ContactProblem problem = scene("pile", 120);
+  Settings settings;
+  settings.tolerance = 1e-9;
+  Solution solution;
+  ASSERT_EQ(make_solver("auto")->solve(problem, settings, solution).status, Status::converged);
+  const double size = solution.impulse.lpNorm<Eigen::Infinity>();
+  const double allowed = 1e-7 * size;
+  PatchSolver patches;
+  patches.prepare(problem);
+  ASSERT_EQ(patches.inspect(problem, Law::exact, solution.impulse, allowed), 0);
+
+  Vector impulse = solution.impulse;
+  Index spoilt = 0;
+  while (problem.kind(spoilt) != ConstraintKind::contact || impulse[problem.row(spoilt) + 2] < 0.05 * size)
+    ++spoilt;
+  impulse[problem.row(spoilt) + 2] *= 1.001;
+  const Index bad = patches.inspect(problem, Law::exact, impulse, allowed);
+  ASSERT_GT(bad, 0);
+  ASSERT_LT(bad, problem.constraint_count() / 2);
+  const double before = patches.worst();
+  const PatchSolver::Outcome outcome = patches.solve(
+      problem, settings, {.allowed = allowed, .overlap = 2, .factorizations = 200}, 0.1 * allowed, impulse);
+  EXPECT_GT(outcome.patches, 0);
+  patches.inspect(problem, Law::exact, impulse, allowed);
+  EXPECT_LT(patches.worst(), 0.01 * before);
+}
+
+}  // namespace
+}  // namespace tribo
