@@ -25,7 +25,7 @@ constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that start
 constexpr double kFarBeta = 30.0;       // and of one that starts less near
 constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;     // error from where Newton finds the contacts as they were
-constexpr Index kWarmFactors = 3;  // enough where hardly a contact has changed since the last step
+constexpr Index kWarmFactors = 8;  // enough where hardly a contact has changed since the last step
 constexpr Index kFewConstraints =
     200;  // up to here a factorisation costs little, and Newton gets more of them
 constexpr Index kDenseFactors = 40;
@@ -120,7 +120,7 @@ bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
 
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   const bool dense = suitable_form(problem) == NewtonForm::dense;
-  const bool pile = !dense && pile_.fits(problem);
+  const bool pile = !dense && pile_.fits(problem, cold_);
   if (dense && run_dense(problem, monitor)) return Status::converged;
   if (!dense && (!pile || monitor.best_error() < kNearlySolved) && run_warm(problem, monitor)) {
     return Status::converged;

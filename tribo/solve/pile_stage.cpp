@@ -11,7 +11,7 @@ namespace {
 
 constexpr Index kSmallestPile = 300;  // constraints, ...
 constexpr Index kSmallestRedundantPile =
-    1500;  // ... where Newton on the whole does better than sweeps for longer
+    1500;  // ... from zero, where Newton on the whole does better for longer
 constexpr double kPairsPerTree = 1.2;
 constexpr double kRedundantShare = 0.2;
 constexpr Index kPileSweeps = 100;
@@ -30,7 +30,7 @@ constexpr double kPatchWork =
 }  // namespace
 
 // Counts the contacts that are one of several of their pair beside.
-bool PileStage::fits(const ContactProblem& problem) {
+bool PileStage::fits(const ContactProblem& problem, bool cold) {
   redundant_ = false;
   if (problem.constraint_count() <= kSmallestPile || problem.has_delassus()) return false;
   const BlockJacobian& jacobian = problem.jacobian();
@@ -47,7 +47,7 @@ bool PileStage::fits(const ContactProblem& problem) {
   }
   redundant_ = static_cast<double>(repeated) > kRedundantShare * problem.constraint_count();
   return static_cast<double>(pairs) > kPairsPerTree * problem.tree_count() &&
-         (!redundant_ || problem.constraint_count() > kSmallestRedundantPile);
+         (!redundant_ || !cold || problem.constraint_count() > kSmallestRedundantPile);
 }
 
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where

@@ -17,8 +17,8 @@ class PileStage {
   // Constraints of a pile beyond which `auto` tries nothing else.
   static constexpr Index kLargestWhole = 5000;
 
-  // Whether the problem is a pile; before run().
-  bool fits(const ContactProblem& problem);
+  // Whether the problem is a pile; before run(). `cold`: it starts from zero.
+  bool fits(const ContactProblem& problem, bool cold);
   // From monitor.best(). True when the monitor said to end.
   bool run(const ContactProblem& problem, Monitor& monitor);
 
