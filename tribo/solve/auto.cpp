@@ -24,10 +24,9 @@ constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many f
 constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
 constexpr double kFarBeta = 30.0;       // and of one that starts less near
 constexpr Index kWarmSweeps = 6;
-constexpr double kNear = 1e-3;     // error from where Newton finds the contacts as they were
-constexpr Index kWarmFactors = 8;  // enough where hardly a contact has changed since the last step
-constexpr Index kFewConstraints =
-    200;  // up to here a factorisation costs little, and Newton gets more of them
+constexpr double kNear = 1e-3;          // error from where Newton finds the contacts as they were
+constexpr Index kWarmFactors = 8;       // enough where hardly a contact has changed since the last step
+constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
 constexpr Index kDenseFactors = 40;
 constexpr Index kNewtonIterations = 80;
 constexpr Index kPredictionFactors = 60;
@@ -37,7 +36,6 @@ constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
-constexpr double kNearlySolved = 1e-3;  // error of a pile that a Newton step or two are likely to end
 
 class Auto final : public Solver {
  public:
@@ -122,7 +120,7 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   const bool dense = suitable_form(problem) == NewtonForm::dense;
   const bool pile = !dense && pile_.fits(problem, cold_);
   if (dense && run_dense(problem, monitor)) return Status::converged;
-  if (!dense && (!pile || monitor.best_error() < kNearlySolved) && run_warm(problem, monitor)) {
+  if (!dense && (!pile || monitor.best_error() <= kNear) && run_warm(problem, monitor)) {
     return Status::converged;
   }
   if (pile) {
