@@ -47,11 +47,11 @@ void ProximalLaw::prepare_constraint(const ContactProblem& problem, const Vector
 }
 
 void ProximalLaw::prepare(const ContactProblem& problem, const Vector& compliance, double beta) {
-  proximal_.resize(problem.row_count());
-  total_.resize(problem.row_count());
+  resize(problem.row_count());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     prepare_constraint(problem, compliance, i, problem.scale(i) / beta);
   }
+  stiffness_ = total_.cwiseInverse();
 }
 
 void ProximalLaw::prepare_apart(const ContactProblem& problem, double beta_tangent, double beta_normal) {
@@ -62,19 +62,20 @@ void ProximalLaw::prepare_apart(const ContactProblem& problem, double beta_tange
     total_.segment<2>(problem.row(i)).array() += softer;
     proximal_.segment<2>(problem.row(i)).array() += softer;
   }
+  stiffness_ = total_.cwiseInverse();
 }
 
 void ProximalLaw::prepare_uniform(const ContactProblem& problem, double penalty) {
-  proximal_.resize(problem.row_count());
-  total_.resize(problem.row_count());
+  resize(problem.row_count());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     prepare_constraint(problem, problem.compliance(), i, 1.0 / penalty);
   }
+  stiffness_ = total_.cwiseInverse();
 }
 
 Vec3 ProximalLaw::target(Index row, const Vector& u, const Vector& multiplier) const {
   return (proximal_.segment<3>(row).cwiseProduct(multiplier.segment<3>(row)) - u.segment<3>(row))
-      .cwiseQuotient(total_.segment<3>(row));
+      .cwiseProduct(stiffness_.segment<3>(row));
 }
 
 void ProximalLaw::impulse_of(const ContactProblem& problem, Law law, Index i, const Vector& u,
@@ -86,7 +87,7 @@ void ProximalLaw::impulse_of(const ContactProblem& problem, Law law, Index i, co
     impulse.segment<3>(row) =
         law == Law::exact ? project_strict(y, mu) : project_cone_metric(y, mu, total_[row], total_[row + 2]);
   } else {
-    impulse[row] = clamp_scalar(problem, i, (proximal_[row] * multiplier[row] - u[row]) / total_[row]);
+    impulse[row] = clamp_scalar(problem, i, (proximal_[row] * multiplier[row] - u[row]) * stiffness_[row]);
   }
 }
 
@@ -103,16 +104,16 @@ void ProximalLaw::derivative(const ContactProblem& problem, Law law, const Vecto
     const Index row = problem.row(i);
     if (problem.kind(i) == ConstraintKind::contact) {
       Vec3 y = target(row, u, multiplier);
-      y[2] += touch / total_[row + 2];
+      y[2] += touch * stiffness_[row + 2];
       const double mu = problem.friction(i);
       const Mat3 jacobian = law == Law::exact
                                 ? project_strict_jacobian(y, mu)
                                 : project_cone_metric_jacobian(y, mu, total_[row], total_[row + 2]);
-      derivative[i] = jacobian * total_.segment<3>(row).cwiseInverse().asDiagonal();
+      derivative[i] = jacobian * stiffness_.segment<3>(row).asDiagonal();
     } else {
       const double open = problem.kind(i) == ConstraintKind::unilateral ? touch : 0.0;
-      const double y = (proximal_[row] * multiplier[row] - u[row] + open) / total_[row];
-      derivative[i](0, 0) = clamp_derivative(problem, i, y) / total_[row];
+      const double y = (proximal_[row] * multiplier[row] - u[row] + open) * stiffness_[row];
+      derivative[i](0, 0) = clamp_derivative(problem, i, y) * stiffness_[row];
     }
   }
 }

@@ -34,11 +34,11 @@ class ProximalLaw {
   // p of constraint i is proximal(i): for more than one slack per constraint.
   template <class Proximal>
   void prepare_each(const ContactProblem& problem, const Proximal& proximal) {
-    proximal_.resize(problem.row_count());
-    total_.resize(problem.row_count());
+    resize(problem.row_count());
     for (Index i = 0; i < problem.constraint_count(); ++i) {
       prepare_constraint(problem, problem.compliance(), i, proximal(i));
     }
+    stiffness_ = total_.cwiseInverse();
   }
 
   // lambda(u) for all constraints; u, lambda_k, lambda: [rows]. A lagged De Saxce term (CANAL) is simply part
@@ -58,15 +58,19 @@ class ProximalLaw {
   Vec3 target(Index row, const Vector& u, const Vector& multiplier) const;
 
   // 1 / (R + p) of its rows: -d lambda / d u as long as it sticks.
-  Vec3 stiffness(Index row) const { return total_.segment<3>(row).cwiseInverse(); }
+  Vec3 stiffness(Index row) const { return stiffness_.segment<3>(row); }
 
   double total(Index row) const { return total_[row]; }        // R + p
   double proximal(Index row) const { return proximal_[row]; }  // p
 
  private:
+  void resize(Index rows) {
+    proximal_.resize(rows);
+    total_.resize(rows);
+  }
   void prepare_constraint(const ContactProblem& problem, const Vector& compliance, Index i, double p);
 
-  Vector proximal_, total_;  // [rows]
+  Vector proximal_, total_, stiffness_;  // [rows] p, R + p, 1 / (R + p): asked for often, divided once
 };
 
 }  // namespace tribo
