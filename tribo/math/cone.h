@@ -35,7 +35,7 @@ namespace detail {
 TRIBO_HD inline double norm2(double a, double b) {
   const double squares = a * a + b * b;
   if (squares > 1e-280 && squares < 1e280) return std::sqrt(squares);
-  return std::hypot(a, b);
+  return a == 0.0 && b == 0.0 ? 0.0 : std::hypot(a, b);
 }
 
 TRIBO_HD inline double tangent_norm(const Vec3& x) { return norm2(x[0], x[1]); }

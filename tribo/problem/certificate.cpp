@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tribo/math/cone.h"
 #include "tribo/math/errors.h"
@@ -101,19 +102,6 @@ double free_speed(const ContactProblem& problem, Index i) {
   return problem.rows(i) == 1 ? first : std::max({first, std::abs(q[1]), std::abs(q[2])});
 }
 
-// The largest impulse that stops one constraint alone, or that a box demands.
-double natural_impulse(const ContactProblem& problem) {
-  double natural = 0.0;
-  double idle = 0.0;  // a constraint that moves nothing tells nothing about the others
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    double& kind = problem.delassus_diagonal(i).isZero(0.0) ? idle : natural;
-    kind = std::max(kind, free_speed(problem, i) / problem.scale(i));
-    // A box away from zero is an impulse that acts whatever the velocities.
-    natural = std::max({natural, problem.lower(i), -problem.upper(i)});
-  }
-  return natural > 0.0 ? natural : idle;
-}
-
 // Impulses that grow without bound, because constraints contradict each other, must not buy accuracy.
 double bounded_reference(double natural, double largest) {
   return natural > 0.0 ? std::clamp(largest, 1e-3 * natural, 1e2 * natural) : largest;
@@ -170,7 +158,7 @@ void judge_scalar(const ContactProblem& problem, Index i, const Local& local, do
 }  // namespace
 
 double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
-  return bounded_reference(natural_impulse(problem),
+  return bounded_reference(problem.natural_impulse(),
                            impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0);
 }
 
@@ -200,6 +188,28 @@ double value_of(const Certificate& certificate, Measure measure) {
     default:
       return certificate.error.value;
   }
+}
+
+Certificate measure_alone(Measure measure, double value) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  Certificate out;
+  for (double* number : {&out.fclib_error, &out.siconos_error, &out.lee_residual, &out.momentum}) *number = kUnknown;
+  for (Worst* worst : {&out.error, &out.cone_primal, &out.cone_dual, &out.complementarity, &out.penetration_velocity,
+                       &out.stick_slip_velocity, &out.slip_angle}) {
+    worst->value = kUnknown;
+  }
+  switch (measure) {
+    case Measure::fclib:
+      out.fclib_error = value;
+      break;
+    case Measure::siconos:
+      out.siconos_error = value;
+      break;
+    default:
+      out.error.value = value;
+      break;
+  }
+  return out;
 }
 
 bool Certificate::is_finite() const {
@@ -253,7 +263,7 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
     if (!(largest * problem.scale(i) > kFar * fastest)) continue;
     if (runs_away(problem, i, local_values(problem, i, impulse, velocity, law), fastest, energy)) return true;
   }
-  if (impulse.lpNorm<Eigen::Infinity>() <= kBeyond * natural_impulse(problem)) return false;
+  if (impulse.lpNorm<Eigen::Infinity>() <= kBeyond * problem.natural_impulse()) return false;
   double gap = 0.0;
   double work = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {

@@ -47,6 +47,8 @@ enum class Measure : std::uint8_t { scaled, fclib, siconos };
 
 std::string_view to_string(Measure measure);
 double value_of(const Certificate& certificate, Measure measure);
+// A certificate that says nothing but this: every other number is NaN.
+Certificate measure_alone(Measure measure, double value);
 
 // Full certificate: u is recomputed from solution.impulse; solution.generalized_velocity is judged by its
 // momentum residual where given ([dofs]), recomputed otherwise; solution.velocity is not looked at.

@@ -135,6 +135,22 @@ void ContactProblem::derive(Vector& v, Matrix& columns) {
     // finite.
     scale_[i] = mean > 0.0 ? mean : 1.0;
   }
+  derive_natural_impulse();
+}
+
+void ContactProblem::derive_natural_impulse() {
+  double natural = 0.0;
+  double idle = 0.0;  // a constraint that moves nothing tells nothing about the others
+  for (Index i = 0; i < constraint_count(); ++i) {
+    const double* q = free_velocity_.data() + row(i);
+    const double speed =
+        rows(i) == 1 ? std::abs(q[0]) : std::max({std::abs(q[0]), std::abs(q[1]), std::abs(q[2])});
+    double& kind = diagonal_[i].isZero(0.0) ? idle : natural;
+    kind = std::max(kind, speed / scale_[i]);
+    // A box away from zero is an impulse that acts whatever the velocities.
+    natural = std::max({natural, lower_[i], -upper_[i]});
+  }
+  natural_impulse_ = natural > 0.0 ? natural : idle;
 }
 
 void ContactProblemBuilder::reserve(Index trees, Index constraints) {

@@ -86,6 +86,9 @@ class ContactProblem {
   // w_i = mean diagonal of W_ii + R_ii > 0: 1 / (effective mass). Natural scale of contact i, m/s per N s.
   double scale(Index i) const { return scale_[i]; }
 
+  // The largest impulse that stops one constraint alone, max_i |q_i|_inf / w_i, or that a box demands, N s.
+  double natural_impulse() const { return natural_impulse_; }
+
   // The explicit W of a problem given in that form; it overrides J A^-1 J^T.
   bool has_delassus() const { return delassus_.has_value(); }
   const BlockMatrix& delassus() const { return *delassus_; }
@@ -109,6 +112,7 @@ class ContactProblem {
   // max |W - W^T| / max |W|: below it is rounding of the writer, above it is physics (gyroscopic terms).
   static constexpr double kSymmetryTolerance = 1e-13;
   void derive(Vector& v, Matrix& columns);  // fills q, W_ii and the scales; the arguments are scratch
+  void derive_natural_impulse();
 
   std::vector<ConstraintKind> kind_;
   std::vector<double> friction_, lower_, upper_;
@@ -119,7 +123,7 @@ class ContactProblem {
   BlockJacobian jacobian_;
   Vector bias_, compliance_;
   Vector free_velocity_;
-  double free_energy_ = 0.0;
+  double free_energy_ = 0.0, natural_impulse_ = 0.0;
   std::vector<double> tree_energy_;  // the same of every tree
   std::vector<Mat3> diagonal_;
   std::vector<double> scale_;

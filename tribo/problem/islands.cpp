@@ -160,6 +160,7 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
   gather(problem, island, problem.compliance_, part.compliance_);
   gather(problem, island, problem.free_velocity_, part.free_velocity_);
   part.rigid_ = part.compliance_.isZero(0.0);
+  part.derive_natural_impulse();
 }
 
 void Islands::copy_delassus(const ContactProblem& problem, Index island, ContactProblem& part) const {

@@ -13,6 +13,11 @@ namespace {
 // many islands that memory counts for more.
 constexpr Index kOwnSolvers = 32;
 
+// Of bodies at rest the impulses of the last step are good enough again. Once they are not, the error that was let pass
+// moves the bodies a little, what undoes that has to be undone itself, and so on: every other step costs a
+// factorisation. Going on until the start is as good as this, relative to the tolerance, ends it for a long time.
+constexpr double kSettled = 0.1;
+
 // Trees up to this size are one dense block to a solver that splits by bodies, as a free body is.
 constexpr Index kDenseTree = 6;
 
@@ -38,6 +43,7 @@ StepSolver::StepSolver(const Model& model, const std::string& solver)
   root_.resize(trees);
   island_of_.resize(trees);
   local_tree_.resize(trees);
+  unsettled_.assign(trees, 0);
 }
 
 StepSolver::~StepSolver() = default;
@@ -166,8 +172,13 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
     known = known || !start[i].isZero(0.0);
     row += rows;
   }
+  Settings own = settings;
+  if (std::any_of(trees.begin(), trees.end(), [this](Index t) { return unsettled_[t] != 0; })) {
+    own.start_tolerance = kSettled * settings.tolerance;
+  }
   const Report report =
-      slot.solver->solve(slot.problem, settings, slot.solution, known ? &slot.start : nullptr);
+      slot.solver->solve(slot.problem, own, slot.solution, known ? &slot.start : nullptr);
+  for (const Index t : trees) unsettled_[t] = report.iterations > 0 ? 1 : 0;
   result.iterations = report.iterations;
   result.factorizations = report.factorizations;
   result.error = value_of(report.certificate, settings.measure);
@@ -216,6 +227,7 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   // An island alone may use all threads itself.
   Settings own = settings;
   own.islands = false;
+  own.full_certificate = false;
   own.threads = sum.islands == 1 ? workers.count() : 1;
   const auto body = [&](Index k, Index worker) {
     Slot& chosen = local_slot_[k] < 0 ? *shared_[worker] : *own_[local_slot_[k]];

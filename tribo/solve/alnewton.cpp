@@ -18,6 +18,7 @@ constexpr double kHighestBeta = 1e8;
 constexpr Index kStiffSteps = 2;  // of a surrogate, while the penalty is that of a prediction
 constexpr Index kSlidingFactors = 100;
 constexpr double kGoodStartBeta = 30.0;
+constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
 enum class Prediction { off, first, only };
 
@@ -40,6 +41,7 @@ class AlNewton final : public Solver {
   NewtonSystem* system_for(NewtonForm form);
   Status run(Monitor& monitor);
   Surrogate solve_surrogate(Monitor& monitor);
+  void count_step(Monitor& monitor, Surrogate& surrogate);
   bool offer(Monitor& monitor) {
     return monitor.check(outer_, surrogate_.multiplier(), system_->velocity(), beta_);
   }
@@ -116,7 +118,7 @@ Status AlNewton::run(Monitor& monitor) {
   const bool predictable = prediction_ != Prediction::off && cold && is_stack(*problem_);
   const bool only_prediction = prediction_ == Prediction::only || plan_.only_prediction;
   if (only_prediction && !predictable) return Status::stalled;
-  system_->prepare(*problem_);
+  system_->prepare(*problem_, plan_.half);
   surrogate_.prepare(*problem_, law_, *system_);
   beta_ = plan_.beta > 0.0 ? plan_.beta : initial_beta_;
   refused_ = restarts_ = last_gain_ = newton_count_ = 0;
@@ -166,18 +168,27 @@ Status AlNewton::run(Monitor& monitor) {
   return Status::iteration_limit;
 }
 
+void AlNewton::count_step(Monitor& monitor, Surrogate& surrogate) {
+  ++surrogate.steps;
+  ++newton_count_;
+  monitor.count_factorization();
+}
+
 // Newton on the surrogate, from the state of the multipliers.
 AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor) {
   Surrogate result;
   double residual = surrogate_.residual();
   const double target =
       std::max(std::min(0.3 * residual, accuracy_ * surrogate_.natural()), surrogate_.rounding());
+  // From a good start the contacts are as their impulses say; velocities, times the penalty, say so less well.
+  if (plan_.beta > 0.0 && residual > target && newton_count_ < plan_.factorizations &&
+      surrogate_.keep_step(residual, kKeptShare)) {
+    count_step(monitor, result);
+  }
   while (residual > target) {
     if (result.steps == (stiff_ ? kStiffSteps : newton_steps_)) return result;
     if (newton_count_ >= plan_.factorizations) return result;
-    ++result.steps;
-    ++newton_count_;
-    monitor.count_factorization();
+    count_step(monitor, result);
     if (!surrogate_.newton_step(residual, backtracks_)) return result;
   }
   result.solved = true;

@@ -25,6 +25,9 @@ constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that start
 constexpr double kFarBeta = 30.0;       // and of one that starts less near
 constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;          // error from where Newton finds the contacts as they were
+constexpr double kVeryNear = 1e-5;      // ... and hardly a contact changes
+constexpr double kStiffBeta = 1e4;
+constexpr Index kPolishFactors = 2;     // of a start that could have been returned
 constexpr Index kWarmFactors = 8;       // enough where hardly a contact has changed since the last step
 constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
 constexpr Index kDenseFactors = 40;
@@ -49,7 +52,8 @@ class Auto final : public Solver {
  private:
   Status run_tiny(const ContactProblem& problem, Monitor& monitor);
   bool run_dense(const ContactProblem& problem, Monitor& monitor);
-  bool run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor);
+  bool run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor,
+                            const DenseHalf* half = nullptr);
   Status run_rounds(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
   bool run_warm(const ContactProblem& problem, Monitor& monitor);
@@ -108,12 +112,13 @@ Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
 // A robot on the ground, a body in a corner: one dense factorisation costs no more than a few sweeps.
 bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
   if (cold_ && run_prediction(problem, monitor)) return true;
-  if (monitor.best_error() > kNear) {
+  const bool near = monitor.best_error() <= kNear;
+  if (!near) {
     const bool done = sweeps_on_few_.run(problem, monitor, kWarmSweeps);
     monitor.note_stage("dense sweeps");
     if (done) return true;
   }
-  return run_newton_from_here(kDenseFactors, problem, monitor);
+  return run_newton_from_here(kDenseFactors, problem, monitor, near ? nullptr : &sweeps_on_few_.half());
 }
 
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
@@ -163,11 +168,15 @@ bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
   return run_newton_from_here(small ? kDenseFactors : kWarmFactors, problem, monitor);
 }
 
-bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor) {
+bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor,
+                                const DenseHalf* half) {
   if (!newton_) newton_ = make_alnewton();
-  const double beta = monitor.best_error() > kNear ? kFarBeta : kWarmBeta;
-  set_plan(*newton_, {.factorizations = factorizations, .beta = beta});
-  return iterate_as(*newton_, kNewtonIterations, problem, monitor);
+  const double error = monitor.best_error();
+  const double beta = error > kNear ? kFarBeta : error > kVeryNear ? kWarmBeta : kStiffBeta;
+  const bool good_enough = error <= monitor.tolerance();
+  set_plan(*newton_,
+           {.factorizations = good_enough ? kPolishFactors : factorizations, .beta = beta, .half = half});
+  return iterate_as(*newton_, kNewtonIterations, problem, monitor) || good_enough;
 }
 
 // Stacks, at rest or sliding, need nothing else, whatever their height; others give up before anything is

@@ -36,14 +36,12 @@ void DenseHalf::assemble(const ContactProblem& problem) {
 }
 
 void DenseHalf::leave_out_untouched() {
-  touched_.assign(dofs_, 0);
-  for (Index r = 0; r < rows_; ++r) {
-    const double* x = column(r);
-    for (Index d = 0; d < dofs_; ++d) touched_[d] |= x[d] != 0.0 ? 1 : 0;
-  }
+  largest_.setZero(dofs_);
+  for (Index r = 0; r < rows_; ++r) largest_ = largest_.cwiseMax(matrix().col(r).cwiseAbs());
+  touched_.resize(dofs_);
   Index count = 0;
   for (Index d = 0; d < dofs_; ++d) {
-    if (touched_[d] != 0) touched_[count++] = d;
+    if (largest_[d] > 0.0) touched_[count++] = d;
   }
   free_.resize(count);
   for (Index k = 0; k < count; ++k) free_[k] = whole_free_[touched_[k]];

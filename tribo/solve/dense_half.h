@@ -32,7 +32,7 @@ class DenseHalf {
   Index dofs_ = 0, rows_ = 0;
   std::vector<Index> touched_;
   Numbers values_;
-  Vector free_, whole_free_;
+  Vector free_, whole_free_, largest_;
 };
 
 }  // namespace tribo

@@ -19,7 +19,7 @@ using MatrixMap = Eigen::Map<Matrix>;
 
 class DenseSystem final : public NewtonSystem {
  public:
-  void prepare(const ContactProblem& problem) override;
+  void prepare(const ContactProblem& problem, const DenseHalf* half) override;
   void start(const Vector& impulse) override;
   double residual(const Vector& impulse) override;
   bool direction(std::span<const Mat3> derivative) override;
@@ -49,7 +49,8 @@ class DenseSystem final : public NewtonSystem {
   const ContactProblem* problem_ = nullptr;
   Index dofs_ = 0, active_rows_ = 0;
   bool by_dofs_ = true;  // the form of the matrix
-  DenseHalf half_;
+  DenseHalf own_half_;
+  const DenseHalf* half_ = nullptr;
   Numbers active_half_, weighted_, matrix_, rhs_;  // X_a, X_a D, Newton matrix, right-hand side in rows
   std::vector<Index> active_;
   std::vector<Mat3> left_;  // [constraints] w^-1 (I - E) of the active ones
@@ -57,32 +58,33 @@ class DenseSystem final : public NewtonSystem {
   Vector state_, remembered_state_, residual_, direction_, velocity_direction_;
 };
 
-void DenseSystem::prepare(const ContactProblem& problem) {
+void DenseSystem::prepare(const ContactProblem& problem, const DenseHalf* half) {
   problem_ = &problem;
-  half_.assemble(problem);
-  dofs_ = half_.dofs();
+  if (half == nullptr) own_half_.assemble(problem);
+  half_ = half != nullptr ? half : &own_half_;
+  dofs_ = half_->dofs();
   for (Vector* v : {&state_, &residual_, &direction_}) v->resize(dofs_);
   // As much as all constraints being active would need.
-  const std::size_t entries = static_cast<std::size_t>(dofs_) * half_.rows();
-  const auto smaller = static_cast<std::size_t>(std::min(dofs_, half_.rows()));
+  const std::size_t entries = static_cast<std::size_t>(dofs_) * half_->rows();
+  const auto smaller = static_cast<std::size_t>(std::min(dofs_, half_->rows()));
   active_half_.resize(entries);
   weighted_.resize(entries);
   matrix_.resize(smaller * smaller);
   exchanges_.resize(smaller);
-  rhs_.resize(static_cast<std::size_t>(half_.rows()));
+  rhs_.resize(static_cast<std::size_t>(half_->rows()));
   left_.resize(static_cast<std::size_t>(problem.constraint_count()));
   active_.reserve(static_cast<std::size_t>(problem.constraint_count()));
 }
 
 void DenseSystem::start(const Vector& impulse) {
-  state_ = half_.free();
-  half_.add_impulses(impulse, 1.0, state_);
-  half_.velocity_of(state_, velocity_);
+  state_ = half_->free();
+  half_->add_impulses(impulse, 1.0, state_);
+  half_->velocity_of(state_, velocity_);
 }
 
 double DenseSystem::residual(const Vector& impulse) {
-  residual_ = state_ - half_.free();
-  half_.add_impulses(impulse, -1.0, residual_);
+  residual_ = state_ - half_->free();
+  half_->add_impulses(impulse, -1.0, residual_);
   return residual_.norm();
 }
 
@@ -93,7 +95,7 @@ void DenseSystem::gather(std::span<const Mat3> derivative) {
     const Index rows = problem_->rows(i);
     if (derivative[i].topLeftCorner(rows, rows).isZero(0.0)) continue;
     active_.push_back(i);
-    const double* first = half_.column(problem_->row(i));
+    const double* first = half_->column(problem_->row(i));
     std::copy(first, first + dofs_ * rows, active_half_.data() + dofs_ * active_rows_);
     active_rows_ += rows;
   }
@@ -131,7 +133,7 @@ bool DenseSystem::direction_again() {
     solve_lu(matrix_.data(), active_rows_, active_rows_, exchanges_.data(), rhs_.data());
     direction_.noalias() += x * rhs;
   }
-  half_.multiply_transposed(direction_, velocity_direction_);
+  half_->multiply_transposed(direction_, velocity_direction_);
   return direction_.allFinite();
 }
 

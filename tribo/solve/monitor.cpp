@@ -7,7 +7,7 @@ namespace tribo {
 
 Monitor::Monitor(Solver& solver, const ContactProblem& problem, const Settings& settings, Report& report,
                  const Vector& start, std::chrono::steady_clock::time_point begin)
-    : solver_(solver), problem_(problem), settings_(settings), report_(report), start_(start), begin_(begin) {
+    : solver_(solver), problem_(problem), settings_(settings), report_(report), start_(start), begin_(begin), goal_(settings.tolerance) {
   solver_.best_ = start;
 }
 
@@ -18,6 +18,13 @@ double Monitor::seconds() const {
 void Monitor::stop(Status status) {
   stopped_ = true;
   stop_status_ = status;
+}
+
+bool Monitor::check_start() {
+  goal_ = std::min(settings_.tolerance, settings_.start_tolerance);
+  const bool done = start_.isZero(0.0) ? check(0, start_, problem_.free_velocity()) : check(0, start_);
+  goal_ = settings_.tolerance;
+  return done;
 }
 
 bool Monitor::check(Index iteration, const Vector& impulse, double penalty) {
@@ -35,14 +42,14 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   last_iteration_ = iteration;
   double error = Certifier::error(problem_, impulse, velocity, settings_.law, settings_.measure);
   const Vector* u = &velocity;
-  if (error <= settings_.tolerance && !recomputed) {
+  if (error <= goal_ && !recomputed) {
     // The solver's own velocities may have drifted; the claim is checked on the raw data before it is
     // believed.
     problem_.velocity_of(impulse, solver_.scratch_v_, solver_.scratch_u_);
     u = &solver_.scratch_u_;
     error = Certifier::error(problem_, impulse, *u, settings_.law, settings_.measure);
   }
-  if (error <= settings_.tolerance && looks_infeasible(problem_, impulse, *u, settings_.law)) {
+  if (error <= goal_ && looks_infeasible(problem_, impulse, *u, settings_.law)) {
     stop(Status::no_solution_suspected);
     return true;
   }
@@ -50,13 +57,13 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   if (error < best_error_) {
     best_error_ = error;
     solver_.best_ = impulse;
-    vetted_ = error <= settings_.tolerance;
+    vetted_ = error <= goal_;
   }
   const bool timed = std::isfinite(settings_.time_limit) || settings_.history || settings_.on_progress;
   const double now = timed ? seconds() : 0.0;
   if (settings_.history) report_.history.push_back({iteration, error, now, penalty});
   const bool wanted = !settings_.on_progress || settings_.on_progress({iteration, error, now, penalty});
-  if (error <= settings_.tolerance) {
+  if (best_error_ <= goal_) {  // of a start that could have been returned, too
     stop(Status::converged);
   } else if (!wanted) {
     stop(Status::cancelled);

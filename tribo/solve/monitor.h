@@ -60,6 +60,7 @@ class Monitor {
 
  private:
   friend class Solver;
+  bool check_start();
   double seconds() const;
   void stop(Status status);
   bool judge(Index iteration, const Vector& impulse, const Vector& velocity, double penalty, bool recomputed);
@@ -70,6 +71,7 @@ class Monitor {
   Report& report_;
   const Vector& start_;
   std::chrono::steady_clock::time_point begin_;
+  double goal_;  // error at which to stop
   double last_error_ = std::numeric_limits<double>::infinity();
   double best_error_ = std::numeric_limits<double>::infinity();
   Index last_iteration_ = 0;

@@ -18,7 +18,7 @@ double energy_norm(const ContactProblem& problem, const Vector& u) {
 
 class DofsSystem final : public NewtonSystem {
  public:
-  void prepare(const ContactProblem& problem) override {
+  void prepare(const ContactProblem& problem, const DenseHalf*) override {
     problem_ = &problem;
     for (Vector* v : {&state_, &residual_, &weighted_, &direction_}) v->resize(problem.dof_count());
     velocity_.resize(problem.row_count());
@@ -92,7 +92,7 @@ class DofsSystem final : public NewtonSystem {
 
 class RowsSystem final : public NewtonSystem {
  public:
-  void prepare(const ContactProblem& problem) override {
+  void prepare(const ContactProblem& problem, const DenseHalf*) override {
     problem_ = &problem;
     w_ = problem.has_delassus() ? &problem.delassus()
                                 : &assembler_.assemble(problem.mass_factor(), problem.jacobian());
@@ -166,7 +166,7 @@ class RowsSystem final : public NewtonSystem {
 
 class SmallSystem final : public NewtonSystem {
  public:
-  void prepare(const ContactProblem& problem) override {
+  void prepare(const ContactProblem& problem, const DenseHalf*) override {
     problem_ = &problem;
     w_.assemble(problem);
     velocity_.resize(problem.row_count());

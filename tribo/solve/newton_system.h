@@ -23,12 +23,15 @@
 
 namespace tribo {
 
+class DenseHalf;
+
 class NewtonSystem {
  public:
   virtual ~NewtonSystem() = default;
 
-  // Called once per solve; symbolic work only when the structure is new. `problem` must stay.
-  virtual void prepare(const ContactProblem& problem) = 0;
+  // Called once per solve; symbolic work only when the structure is new. `problem` must stay, and so must `half`, X of
+  // this problem where the caller has it already.
+  virtual void prepare(const ContactProblem& problem, const DenseHalf* half = nullptr) = 0;
   // The state that follows from these impulses: u = W lambda + q.
   virtual void start(const Vector& impulse) = 0;
   // Constraint velocities of the present state, [rows].

@@ -50,6 +50,9 @@ struct Progress {
 
 struct Settings {
   double tolerance = 1e-6;  // on `measure`; nominal 1e-12 .. 1e-2
+  // A given start is returned as it is only below this (and the tolerance). Less than the tolerance where the answer is
+  // the next problem's start: errors left in one step have to be worked off in the next.
+  double start_tolerance = std::numeric_limits<double>::infinity();
   Measure measure = Measure::scaled;
   Law law = Law::exact;
   Index max_iterations = 20000;                                 // >= 0
@@ -59,6 +62,9 @@ struct Settings {
   Index threads = 1;                                 // >= 1; the result has the same bits for any number
   bool islands = true;   // solve the connected components of the contact graph one by one
   bool explain = false;  // record the stages of the solve in the Report
+  // Report::certificate with all its entries; without, `measure` alone may be filled, the others are NaN: for callers
+  // that solve thousands of small problems per second.
+  bool full_certificate = true;
 };
 
 // What one part of a solve cost, for Settings::explain.
@@ -130,6 +136,7 @@ class Solver {
   Vector start_, best_, scratch_v_, scratch_u_;
   std::unique_ptr<IslandDriver> driver_;
   bool vetted_ = false;       // see Monitor::vetted_
+  double vetted_error_ = 0.0;
   Index option_version_ = 0;  // changes with the options, so that copies at work on islands follow
   friend class Monitor;
 };

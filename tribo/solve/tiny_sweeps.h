@@ -49,6 +49,7 @@ class DenseSweeps {
  public:
   // From monitor.best(). True when the monitor said to end.
   bool run(const ContactProblem& problem, Monitor& monitor, Index sweeps);
+  const DenseHalf& half() const { return half_; }  // of the last run
 
  private:
   void sweep(const ContactProblem& problem);
