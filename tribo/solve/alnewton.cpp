@@ -18,6 +18,8 @@ constexpr double kHighestBeta = 1e8;
 constexpr Index kStiffSteps = 2;  // of a surrogate, while the penalty is that of a prediction
 constexpr Index kSlidingFactors = 100;
 constexpr double kGoodStartBeta = 30.0;
+constexpr Index kRepeats = 4;
+constexpr double kRepeatGain = 0.3;
 constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
 enum class Prediction { off, first, only };
@@ -42,6 +44,7 @@ class AlNewton final : public Solver {
   Status run(Monitor& monitor);
   Surrogate solve_surrogate(Monitor& monitor);
   void count_step(Monitor& monitor, Surrogate& surrogate);
+  bool repeat(Monitor& monitor);
   bool offer(Monitor& monitor) {
     return monitor.check(outer_, surrogate_.multiplier(), system_->velocity(), beta_);
   }
@@ -152,10 +155,7 @@ Status AlNewton::run(Monitor& monitor) {
         refuse();
       } else {
         if (offer(monitor)) return Status::converged;
-        // Where one step was enough from a good start, its matrix is as good for the next surrogate.
-        if (plan_.beta > 0.0 && surrogate.steps == 1 && surrogate_.repeat_step() && offer(monitor)) {
-          return Status::converged;
-        }
+        if (plan_.beta > 0.0 && repeat(monitor)) return Status::converged;
         adapt(surrogate);
       }
     }
@@ -166,6 +166,17 @@ Status AlNewton::run(Monitor& monitor) {
     }
   }
   return Status::iteration_limit;
+}
+
+// From a good start the matrix of the last step is as good for the next surrogates.
+bool AlNewton::repeat(Monitor& monitor) {
+  for (Index k = 0; k < kRepeats; ++k) {
+    const double before = surrogate_.natural();
+    if (!surrogate_.repeat_step()) return false;
+    if (offer(monitor)) return true;
+    if (surrogate_.natural() > kRepeatGain * before) return false;
+  }
+  return false;
 }
 
 void AlNewton::count_step(Monitor& monitor, Surrogate& surrogate) {

@@ -73,9 +73,10 @@ class DofsSystem final : public NewtonSystem {
   }
 
   double magnitude() const override {
-    double energy = 0.0;  // v . A v block by block, without a temporary vector
     const BlockDiagonal& mass = problem_->mass();
-    for (Index t = 0; t < mass.block_count(); ++t) {
+    double energy = mass.is_identity() ? state_.squaredNorm() : 0.0;
+    // v . A v block by block, without a temporary vector.
+    for (Index t = 0; t < mass.block_count() && !mass.is_identity(); ++t) {
       const auto v = state_.segment(mass.block_start(t), mass.block_size(t));
       for (Index c = 0; c < v.size(); ++c) energy += v[c] * mass.block(t).col(c).dot(v);
     }
