@@ -50,12 +50,12 @@ test: build ## run all tests
 .PHONY: asan
 asan: deps build/asan/build.ninja ## run all tests under the address and undefined-behaviour sanitizers
 	@cmake --build --preset asan -j $(JOBS)
-	@ctest --preset asan -j $(JOBS)
+	@scripts/run-tests asan $(JOBS)
 
 .PHONY: tsan
 tsan: deps build/tsan/build.ninja ## run all tests under the thread sanitizer
 	@cmake --build --preset tsan -j $(JOBS)
-	@ctest --preset tsan -j $(JOBS)
+	@scripts/run-tests tsan $(JOBS)
 
 .PHONY: bench
 bench: ## measure tribo beside its peers on PROBLEMS=dir; ARGS="..." go to bench/run.py

@@ -40,4 +40,11 @@ function(tribo_configure_target target)
                                              -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${TRIBO_SANITIZE})
   endif()
+
+  # A third of the time of a sanitized build is spent on reading the same headers. The other builds go without, so that
+  # they notice an #include that is missing.
+  if(TRIBO_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE <Eigen/Dense> <algorithm> <cmath> <functional> <limits> <memory> <span>
+                                                <string> <vector> <fmt/format.h> ${ARGN})
+  endif()
 endfunction()

@@ -155,7 +155,7 @@ Status AlNewton::run(Monitor& monitor) {
         refuse();
       } else {
         if (offer(monitor)) return Status::converged;
-        if (plan_.beta > 0.0 && repeat(monitor)) return Status::converged;
+        if (plan_.beta > 0.0 && surrogate.steps > 0 && repeat(monitor)) return Status::converged;
         adapt(surrogate);
       }
     }
