@@ -12,7 +12,7 @@ namespace {
 // Sizes on both sides of the panels, within a larger matrix, and a first pivot of zero.
 TEST(DenseLu, SolvesFromBothSides) {
   test::Random random(5);
-  for (const Index n : {1, 2, 3, 4, 5, 8, 23, 27, 64, 65, 100}) {
+  for (const Index n : {1, 2, 3, 4, 5, 6, 7, 8, 23, 27, 64, 65, 100}) {
     const Index stride = n + 3;
     Matrix whole = random.matrix(stride, n);
     whole(0, 0) = n > 1 ? 0.0 : 2.0;

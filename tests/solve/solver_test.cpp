@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -153,6 +154,11 @@ TEST_P(EverySolver, RefusesBadSettings) {
     settings.tolerance = bad;
     EXPECT_EQ(message(settings).substr(0, 9), "tolerance") << bad;
   }
+  for (const double bad : {-1.0, nan}) {
+    Settings settings;
+    settings.start_tolerance = bad;
+    EXPECT_EQ(message(settings).substr(0, 15), "start_tolerance") << bad;
+  }
   for (const double bad : {0.0, -1.0, nan}) {
     Settings settings;
     settings.time_limit = bad;
@@ -181,6 +187,40 @@ TEST_P(EverySolver, ProjectsTheStart) {
   EXPECT_LT((solution_.impulse - expected).norm(), 1e-14);
 }
 
+class AnySolver : public EverySolver {};
+
+// A start that would do is returned as it is, or worked on where the caller asks for a better one; never made worse.
+TEST_P(AnySolver, WorksOnAGoodStartOnlyWhenAsked) {
+  const ContactProblem problem = test::cube_on_slope(0.9, 0.6);
+  settings_.tolerance = 1e-3;
+  settings_.max_iterations = 3000;
+  const Report first = solver_->solve(problem, settings_, solution_);
+  ASSERT_EQ(first.status, Status::converged);
+  const Vector start = solution_.impulse;
+  const Report same = solver_->solve(problem, settings_, solution_, &start);
+  EXPECT_EQ(same.iterations, 0);
+  EXPECT_LE((solution_.impulse - start).norm(), 1e-14 * start.norm());  // projected once more
+  settings_.start_tolerance = 1e-15;
+  const Report better = solver_->solve(problem, settings_, solution_, &start);
+  EXPECT_GT(better.iterations, 0);
+  EXPECT_EQ(better.status, Status::converged);
+  EXPECT_LE(better.certificate.error.value, same.certificate.error.value);
+}
+
+// The measure asked for is the certificate's own; what was not computed says so.
+TEST_P(AnySolver, ABriefCertificateSaysOnlyWhatIsKnown) {
+  for (const Measure measure : {Measure::scaled, Measure::fclib, Measure::siconos}) {
+    settings_.measure = measure;
+    settings_.max_iterations = 3000;
+    settings_.full_certificate = false;
+    const ContactProblem problem = test::point_on_slope(0.3, 0.5);
+    const Report report = solver_->solve(problem, settings_, solution_);
+    const double error = value_of(certify(problem, solution_), measure);
+    EXPECT_NEAR(value_of(report.certificate, measure), error, 1e-9 * error + 1e-15);
+    if (report.status == Status::converged) EXPECT_TRUE(std::isnan(report.certificate.lee_residual));
+  }
+}
+
 TEST_P(EverySolver, SolvesNothing) {
   ContactProblemBuilder builder;
   builder.add_tree(2.0 * Mat3::Identity(), Vec3(1, 2, 3));
@@ -206,6 +246,9 @@ TEST_P(EverySolver, OneObjectSolvesProblemsOfAllSizes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EverySolver, testing::Values("admm", "nsgs", "pgs"),
+                         [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(All, AnySolver,
+                         testing::Values("admm", "nsgs", "pgs", "canal", "auto", "alnewton", "ipm"),
                          [](const auto& test) { return std::string(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cascades, EverySolver, testing::Values("canal", "al-dogleg", "al-damped"));
 

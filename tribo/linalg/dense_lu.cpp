@@ -53,6 +53,22 @@ void update_column(const double* panel, Index n, Index stride, Index first, doub
   }
 }
 
+// Entries [first, first + kNarrow) of x solved with the upper triangle of these columns, which are then subtracted from
+// those before.
+void solve_upper(const double* columns, Index stride, Index first, double* x) {
+  const double *u0 = columns, *u1 = u0 + stride, *u2 = u1 + stride, *u3 = u2 + stride;
+  double* y = x + first;
+  const double x3 = y[3] / u3[first + 3];
+  const double x2 = (y[2] - x3 * u3[first + 2]) / u2[first + 2];
+  const double x1 = (y[1] - x3 * u3[first + 1] - x2 * u2[first + 1]) / u1[first + 1];
+  const double x0 = (y[0] - x3 * u3[first] - x2 * u2[first] - x1 * u1[first]) / u0[first];
+  for (Index r = 0; r < first; ++r) x[r] -= x0 * u0[r] + x1 * u1[r] + x2 * u2[r] + x3 * u3[r];
+  y[0] = x0;
+  y[1] = x1;
+  y[2] = x2;
+  y[3] = x3;
+}
+
 // Column `column` of a block minus its columns [first, end) times `factors` (indexed as they are), four at a time.
 void subtract_columns(double* block, Index rows, Index column, Index first, Index end,
                       const double* factors) {
@@ -93,13 +109,17 @@ bool factorize_lu(double* matrix, Index n, Index stride, int* exchanges) {
 
 void solve_lu(const double* lu, Index n, Index stride, const int* exchanges, double* x) {
   for (Index c = 0; c < n; ++c) std::swap(x[c], x[exchanges[c]]);
-  Eigen::Map<Vector> y(x, n);
-  for (Index c = 0; c + 1 < n; ++c) {
-    y.tail(n - c - 1) -= y[c] * Eigen::Map<const Vector>(lu + c * stride + c + 1, n - c - 1);
+  // Four columns at a time: one alone waits for the entries that the one before has just written.
+  Index c = 0;
+  for (; c + kNarrow <= n; c += kNarrow) update_column(lu + c * stride, n, stride, c, x);
+  for (; c + 1 < n; ++c) {
+    for (Index r = c + 1; r < n; ++r) x[r] -= x[c] * lu[c * stride + r];
   }
-  for (Index c = n - 1; c >= 0; --c) {
-    y[c] /= lu[c * stride + c];
-    y.head(c) -= y[c] * Eigen::Map<const Vector>(lu + c * stride, c);
+  c = n;
+  for (; c >= kNarrow; c -= kNarrow) solve_upper(lu + (c - kNarrow) * stride, stride, c - kNarrow, x);
+  for (--c; c >= 0; --c) {
+    x[c] /= lu[c * stride + c];
+    for (Index r = 0; r < c; ++r) x[r] -= x[c] * lu[c * stride + r];
   }
 }
 

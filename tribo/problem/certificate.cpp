@@ -193,9 +193,10 @@ double value_of(const Certificate& certificate, Measure measure) {
 Certificate measure_alone(Measure measure, double value) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   Certificate out;
-  for (double* number : {&out.fclib_error, &out.siconos_error, &out.lee_residual, &out.momentum}) *number = kUnknown;
-  for (Worst* worst : {&out.error, &out.cone_primal, &out.cone_dual, &out.complementarity, &out.penetration_velocity,
-                       &out.stick_slip_velocity, &out.slip_angle}) {
+  for (double* number : {&out.fclib_error, &out.siconos_error, &out.lee_residual, &out.momentum})
+    *number = kUnknown;
+  for (Worst* worst : {&out.error, &out.cone_primal, &out.cone_dual, &out.complementarity,
+                       &out.penetration_velocity, &out.stick_slip_velocity, &out.slip_angle}) {
     worst->value = kUnknown;
   }
   switch (measure) {

@@ -176,8 +176,7 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   if (std::any_of(trees.begin(), trees.end(), [this](Index t) { return unsettled_[t] != 0; })) {
     own.start_tolerance = kSettled * settings.tolerance;
   }
-  const Report report =
-      slot.solver->solve(slot.problem, own, slot.solution, known ? &slot.start : nullptr);
+  const Report report = slot.solver->solve(slot.problem, own, slot.solution, known ? &slot.start : nullptr);
   for (const Index t : trees) unsettled_[t] = report.iterations > 0 ? 1 : 0;
   result.iterations = report.iterations;
   result.factorizations = report.factorizations;

@@ -28,7 +28,7 @@ std::unique_ptr<Solver> make_alnewton();
 struct AlNewtonPlan {
   bool only_prediction = false;  // give up where the prediction fails
   Index factorizations = std::numeric_limits<Index>::max();
-  double beta = 0.0;  // initial penalty; 0: the option's
+  double beta = 0.0;                // initial penalty; 0: the option's
   const DenseHalf* half = nullptr;  // of the problem, where there is one already
 };
 void set_plan(Solver& alnewton, const AlNewtonPlan& plan);

@@ -7,7 +7,13 @@ namespace tribo {
 
 Monitor::Monitor(Solver& solver, const ContactProblem& problem, const Settings& settings, Report& report,
                  const Vector& start, std::chrono::steady_clock::time_point begin)
-    : solver_(solver), problem_(problem), settings_(settings), report_(report), start_(start), begin_(begin), goal_(settings.tolerance) {
+    : solver_(solver),
+      problem_(problem),
+      settings_(settings),
+      report_(report),
+      start_(start),
+      begin_(begin),
+      goal_(settings.tolerance) {
   solver_.best_ = start;
 }
 

@@ -24,6 +24,9 @@ void check_settings(const Solver& solver, const ContactProblem& problem, const S
   if (!(settings.tolerance > 0.0) || !std::isfinite(settings.tolerance)) {
     throw InvalidInput(fmt::format("tolerance is {}: it must be finite and > 0", settings.tolerance));
   }
+  if (!(settings.start_tolerance >= 0.0)) {
+    throw InvalidInput(fmt::format("start_tolerance is {}: it must be >= 0", settings.start_tolerance));
+  }
   if (settings.max_iterations < 0) {
     throw InvalidInput(fmt::format("max_iterations is {}: it must be >= 0", settings.max_iterations));
   }

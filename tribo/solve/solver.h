@@ -135,7 +135,7 @@ class Solver {
   Certifier certifier_;
   Vector start_, best_, scratch_v_, scratch_u_;
   std::unique_ptr<IslandDriver> driver_;
-  bool vetted_ = false;       // see Monitor::vetted_
+  bool vetted_ = false;  // see Monitor::vetted_
   double vetted_error_ = 0.0;
   Index option_version_ = 0;  // changes with the options, so that copies at work on islands follow
   friend class Monitor;
