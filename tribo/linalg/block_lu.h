@@ -51,6 +51,7 @@ class BlockLu {
   // Largest entry of the pivot blocks after elimination over the largest before it: far above 1 means that
   // digits were lost.
   double growth() const { return growth_; }
+  double factor_flops() const { return 2.0 * plan_.flops; }  // multiply-adds of a factorisation
   std::size_t factor_entries() const { return values_.size(); }
 
  private:

@@ -30,6 +30,7 @@ class AlNewton final : public Solver {
   bool leaves_tiny_islands() const override { return true; }
   std::vector<Option> options() override;
   void set_plan(const AlNewtonPlan& plan) { plan_ = plan; }
+  double factor_flops() const { return system_ != nullptr ? system_->factor_flops() : 0.0; }
 
  protected:
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
@@ -122,6 +123,7 @@ Status AlNewton::run(Monitor& monitor) {
   const bool only_prediction = prediction_ == Prediction::only || plan_.only_prediction;
   if (only_prediction && !predictable) return Status::stalled;
   system_->prepare(*problem_, plan_.half);
+  if (system_->factor_flops() > plan_.most_flops) return Status::stalled;
   surrogate_.prepare(*problem_, law_, *system_);
   beta_ = plan_.beta > 0.0 ? plan_.beta : initial_beta_;
   refused_ = restarts_ = last_gain_ = newton_count_ = 0;
@@ -258,6 +260,8 @@ void AlNewton::first_stage(Monitor& monitor, Index iterations, const Vector& sta
 }
 
 }  // namespace
+
+double factor_flops(const Solver& alnewton) { return static_cast<const AlNewton&>(alnewton).factor_flops(); }
 
 void set_plan(Solver& alnewton, const AlNewtonPlan& plan) { static_cast<AlNewton&>(alnewton).set_plan(plan); }
 

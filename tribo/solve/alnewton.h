@@ -28,9 +28,13 @@ std::unique_ptr<Solver> make_alnewton();
 struct AlNewtonPlan {
   bool only_prediction = false;  // give up where the prediction fails
   Index factorizations = std::numeric_limits<Index>::max();
-  double beta = 0.0;                // initial penalty; 0: the option's
-  const DenseHalf* half = nullptr;  // of the problem, where there is one already
+  double beta = 0.0;  // initial penalty; 0: the option's
+  double most_flops =
+      std::numeric_limits<double>::infinity();  // of a factorisation; gives up where it takes more
+  const DenseHalf* half = nullptr;              // of the problem, where there is one already
 };
 void set_plan(Solver& alnewton, const AlNewtonPlan& plan);
+// Multiply-adds of a factorisation of the last problem; 0 where not known.
+double factor_flops(const Solver& alnewton);
 
 }  // namespace tribo

@@ -27,8 +27,12 @@ constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
 constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
 constexpr double kStiffBeta = 1e4;
-constexpr Index kPolishFactors = 2;     // of a start that could have been returned
-constexpr Index kWarmFactors = 8;       // enough where hardly a contact has changed since the last step
+constexpr Index kPolishFactors = 2;  // of a start that could have been returned
+constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
+constexpr Index kPileSweeps = 300;   // before Newton on a whole pile
+constexpr Index kPileFactors = 200;
+constexpr double kPileBeta = 1e3;
+constexpr double kCheapFactor = 40.0;   // sweeps that one factorisation of it may cost
 constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
 constexpr Index kDenseFactors = 40;
 constexpr Index kNewtonIterations = 80;
@@ -58,6 +62,7 @@ class Auto final : public Solver {
   bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
   bool run_warm(const ContactProblem& problem, Monitor& monitor);
   bool run_prediction(const ContactProblem& problem, Monitor& monitor);
+  bool run_shallow_pile(const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
@@ -70,7 +75,7 @@ class Auto final : public Solver {
   Index admm_iterations_ = 40;
   Index large_ = 20000;
 
-  std::unique_ptr<Solver> sweeps_, admm_, newton_, point_;
+  std::unique_ptr<Solver> sweeps_, accelerated_, admm_, newton_, point_;
   PileStage pile_;
   TinySweeps tiny_;
   DenseSweeps sweeps_on_few_;
@@ -129,7 +134,8 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
     return Status::converged;
   }
   if (pile) {
-    if ((cold_ && run_prediction(problem, monitor)) || pile_.run(problem, monitor)) return Status::converged;
+    if (cold_ && run_prediction(problem, monitor)) return Status::converged;
+    if (run_shallow_pile(problem, monitor) || pile_.run(problem, monitor)) return Status::converged;
     if (problem.constraint_count() > PileStage::kLargestWhole) return Status::stalled;
   }
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
@@ -185,6 +191,22 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
   if (!newton_) newton_ = make_alnewton();
   set_plan(*newton_, {.only_prediction = true, .factorizations = kPredictionFactors});
   return run(newton_, make_alnewton, kNewtonIterations, problem, monitor, false);
+}
+
+// A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
+// which contacts carry; the central path where it goes round in circles.
+bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
+  if (problem.constraint_count() > PileStage::kLargestWhole) return false;
+  if (!accelerated_) {
+    accelerated_ = make_nsgs();
+    accelerated_->set_option("accelerate", "cg");
+  }
+  if (run(accelerated_, make_nsgs, kPileSweeps, problem, monitor)) return true;
+  if (!newton_) newton_ = make_alnewton();
+  const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
+  set_plan(*newton_, {.factorizations = kPileFactors, .beta = kPileBeta, .most_flops = cheap});
+  if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
+  return factor_flops(*newton_) <= cheap && run_point(problem, monitor);
 }
 
 bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {

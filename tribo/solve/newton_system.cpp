@@ -83,6 +83,8 @@ class DofsSystem final : public NewtonSystem {
     return std::sqrt(std::max(energy, problem_->free_energy()));
   }
 
+  double factor_flops() const override { return kernel_.lu().factor_flops(); }
+
   void set_interrupt(const std::function<bool()>* interrupt) override { kernel_.set_interrupt(interrupt); }
 
  private:
@@ -153,6 +155,8 @@ class RowsSystem final : public NewtonSystem {
   double magnitude() const override {
     return std::max(energy_norm(*problem_, velocity_), energy_norm(*problem_, problem_->free_velocity()));
   }
+
+  double factor_flops() const override { return kernel_.lu().factor_flops(); }
 
   void set_interrupt(const std::function<bool()>* interrupt) override { kernel_.set_interrupt(interrupt); }
 

@@ -50,6 +50,8 @@ class NewtonSystem {
   virtual void recall() { velocity_ = remembered_velocity_; }
   // Size of the state in the energy norm: what rounding errors are relative to.
   virtual double magnitude() const = 0;
+  // Multiply-adds of a factorisation; 0 where not known or not worth asking.
+  virtual double factor_flops() const { return 0.0; }
   virtual void set_interrupt(const std::function<bool()>* interrupt) = 0;
 
  protected:
