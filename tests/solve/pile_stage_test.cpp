@@ -6,6 +6,7 @@
 
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/generators.h"
+#include "tribo/solve/alnewton.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
@@ -37,6 +38,34 @@ TEST(PileStage, SolvesAPileOfHundreds) {
   bool swept = false;
   for (const Stage& stage : report.stages) swept = swept || stage.name == "nsgs";
   EXPECT_TRUE(swept);
+}
+
+// Whether Newton may work on a whole pile is a matter of what one factorisation costs, known before it is made.
+TEST(PileStage, NewtonGivesUpBeforeADearFactorisation) {
+  const ContactProblem problem = scene("pile", 120);
+  const auto newton = make_alnewton();
+  Settings settings;
+  Solution solution;
+  set_plan(*newton, {.most_flops = 1.0});
+  const Report refused = newton->solve(problem, settings, solution);
+  EXPECT_EQ(refused.factorizations, 0);
+  EXPECT_NE(refused.status, Status::converged);
+  const double flops = factor_flops(*newton);
+  EXPECT_GT(flops, 0.0);
+  set_plan(*newton, {.most_flops = flops});
+  EXPECT_EQ(newton->solve(problem, settings, solution).status, Status::converged);
+}
+
+// The stage itself, without what `auto` tries before it.
+TEST(PileStage, EndsWhereTheCertificateSaysSo) {
+  const ContactProblem problem = scene("pile", 300);
+  const auto sweeps = make_solver("auto:large=1");
+  Settings settings;
+  settings.explain = true;
+  Solution solution;
+  const Report report = sweeps->solve(problem, settings, solution);
+  EXPECT_EQ(report.status, Status::converged);
+  for (const Stage& stage : report.stages) EXPECT_NE(stage.name, "ipm");
 }
 
 // A solution spoilt at one contact: the patch around it is found and solved.

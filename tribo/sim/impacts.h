@@ -26,6 +26,8 @@ class Impacts {
   Outcome apply(const std::vector<Contact>& contacts, double h, const ContactLawSettings& law,
                 const JointConstraints& joints, const Settings& settings, Workers& workers,
                 const State& state, Kinematics& kinematics, const Dynamics& dynamics, Vector& v);
+  // Of the rounds before, for a new beginning.
+  void forget() { solver_.forget(); }
 
  private:
   double approach(const Contact& contact, const Kinematics& kinematics) const;

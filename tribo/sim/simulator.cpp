@@ -264,6 +264,8 @@ void Simulator::set_state(const State& state) {
   impl_->state = state;
   normalize(model, impl_->state.q);
   impl_->memory.reset(0);
+  impl_->solver.forget();
+  impl_->impacts.forget();
   impl_->sleeping.wake_all();
   impl_->update_kinematics();
 }

@@ -56,6 +56,8 @@ StepSolver::Slot& StepSolver::slot(Index number, std::vector<std::unique_ptr<Slo
   return *slots[number];
 }
 
+void StepSolver::forget() { std::fill(unsettled_.begin(), unsettled_.end(), 0); }
+
 Index StepSolver::find(Index tree) {
   while (root_[tree] != tree) {
     root_[tree] = root_[root_[tree]];
@@ -93,7 +95,11 @@ void StepSolver::deal(const ConstraintSet& set) {
   tree_start_.assign(islands + 1, 0);
   for (Index t = 0; t < model_->tree_count(); ++t) {
     island_of_[t] = island_of_[root_[t]];
-    if (island_of_[t] >= 0) local_tree_[t] = tree_start_[island_of_[t] + 1]++;
+    if (island_of_[t] >= 0) {
+      local_tree_[t] = tree_start_[island_of_[t] + 1]++;
+    } else {
+      unsettled_[t] = 0;
+    }
   }
   std::partial_sum(constraint_start_.begin(), constraint_start_.end(), constraint_start_.begin());
   std::partial_sum(tree_start_.begin(), tree_start_.end(), tree_start_.begin());

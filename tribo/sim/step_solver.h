@@ -36,6 +36,8 @@ class StepSolver {
 
   // Whether the bodies of the constraints are of use (ConstraintSet::keep_bodies).
   bool splits_by_bodies() const { return !normalized_; }
+  // Of the steps before, for a new beginning.
+  void forget();
 
   // `start` [constraints]: impulses to start from (zero: none known). Fills velocity [dofs] and impulse
   // [constraints] (scalars: the first entry).

@@ -196,7 +196,7 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 // A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
 // which contacts carry; the central path where it goes round in circles.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
-  if (problem.constraint_count() > PileStage::kLargestWhole) return false;
+  if (problem.constraint_count() > std::min(large_, PileStage::kLargestWhole)) return false;
   if (!accelerated_) {
     accelerated_ = make_nsgs();
     accelerated_->set_option("accelerate", "cg");

@@ -55,7 +55,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     u = &solver_.scratch_u_;
     error = Certifier::error(problem_, impulse, *u, settings_.law, settings_.measure);
   }
-  if (error <= goal_ && looks_infeasible(problem_, impulse, *u, settings_.law)) {
+  if (error <= settings_.tolerance && looks_infeasible(problem_, impulse, *u, settings_.law)) {
     stop(Status::no_solution_suspected);
     return true;
   }
