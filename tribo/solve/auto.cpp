@@ -27,11 +27,11 @@ constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
 constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
 constexpr double kStiffBeta = 1e4;
-constexpr Index kPolishFactors = 2;  // of a start that could have been returned
-constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
-constexpr Index kPileSweeps = 300;   // before Newton on a whole pile
-constexpr Index kPileFactors = 200;
-constexpr double kPileBeta = 1e3;
+constexpr Index kPolishFactors = 2;        // of a start that could have been returned
+constexpr Index kWarmFactors = 8;          // enough where hardly a contact has changed since the last step
+constexpr Index kShallowPileSweeps = 300;  // before Newton on a whole pile
+constexpr Index kShallowPileFactors = 200;
+constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;   // sweeps that one factorisation of it may cost
 constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
 constexpr Index kDenseFactors = 40;
@@ -201,10 +201,10 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
     accelerated_ = make_nsgs();
     accelerated_->set_option("accelerate", "cg");
   }
-  if (run(accelerated_, make_nsgs, kPileSweeps, problem, monitor)) return true;
+  if (run(accelerated_, make_nsgs, kShallowPileSweeps, problem, monitor)) return true;
   if (!newton_) newton_ = make_alnewton();
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
-  set_plan(*newton_, {.factorizations = kPileFactors, .beta = kPileBeta, .most_flops = cheap});
+  set_plan(*newton_, {.factorizations = kShallowPileFactors, .beta = kShallowPileBeta, .most_flops = cheap});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
   return factor_flops(*newton_) <= cheap && run_point(problem, monitor);
 }

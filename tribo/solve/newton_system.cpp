@@ -74,9 +74,9 @@ class DofsSystem final : public NewtonSystem {
 
   double magnitude() const override {
     const BlockDiagonal& mass = problem_->mass();
-    double energy = mass.is_identity() ? state_.squaredNorm() : 0.0;
-    // v . A v block by block, without a temporary vector.
-    for (Index t = 0; t < mass.block_count() && !mass.is_identity(); ++t) {
+    if (mass.is_identity()) return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
+    double energy = 0.0;  // v . A v block by block, without a temporary vector
+    for (Index t = 0; t < mass.block_count(); ++t) {
       const auto v = state_.segment(mass.block_start(t), mass.block_size(t));
       for (Index c = 0; c < v.size(); ++c) energy += v[c] * mass.block(t).col(c).dot(v);
     }

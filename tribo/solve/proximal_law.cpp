@@ -39,10 +39,12 @@ void ProximalLaw::prepare_constraint(const ContactProblem& problem, const Vector
   if (problem.kind(i) == ConstraintKind::contact) {
     const double tangent = std::max(compliance[row], compliance[row + 1]) + p;
     total_.segment<3>(row) << tangent, tangent, compliance[row + 2] + p;
+    stiffness_.segment<3>(row) = total_.segment<3>(row).cwiseInverse();
     proximal_.segment<3>(row) = total_.segment<3>(row) - compliance.segment<3>(row);
   } else {
     proximal_[row] = p;
     total_[row] = compliance[row] + p;
+    stiffness_[row] = 1.0 / total_[row];
   }
 }
 
@@ -51,7 +53,6 @@ void ProximalLaw::prepare(const ContactProblem& problem, const Vector& complianc
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     prepare_constraint(problem, compliance, i, problem.scale(i) / beta);
   }
-  stiffness_ = total_.cwiseInverse();
 }
 
 void ProximalLaw::prepare_apart(const ContactProblem& problem, double beta_tangent, double beta_normal) {
@@ -61,8 +62,8 @@ void ProximalLaw::prepare_apart(const ContactProblem& problem, double beta_tange
     const double softer = problem.scale(i) / beta_tangent - problem.scale(i) / beta_normal;
     total_.segment<2>(problem.row(i)).array() += softer;
     proximal_.segment<2>(problem.row(i)).array() += softer;
+    stiffness_.segment<2>(problem.row(i)) = total_.segment<2>(problem.row(i)).cwiseInverse();
   }
-  stiffness_ = total_.cwiseInverse();
 }
 
 void ProximalLaw::prepare_uniform(const ContactProblem& problem, double penalty) {
@@ -70,7 +71,6 @@ void ProximalLaw::prepare_uniform(const ContactProblem& problem, double penalty)
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     prepare_constraint(problem, problem.compliance(), i, 1.0 / penalty);
   }
-  stiffness_ = total_.cwiseInverse();
 }
 
 Vec3 ProximalLaw::target(Index row, const Vector& u, const Vector& multiplier) const {

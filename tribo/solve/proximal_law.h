@@ -38,7 +38,6 @@ class ProximalLaw {
     for (Index i = 0; i < problem.constraint_count(); ++i) {
       prepare_constraint(problem, problem.compliance(), i, proximal(i));
     }
-    stiffness_ = total_.cwiseInverse();
   }
 
   // lambda(u) for all constraints; u, lambda_k, lambda: [rows]. A lagged De Saxce term (CANAL) is simply part
@@ -67,6 +66,7 @@ class ProximalLaw {
   void resize(Index rows) {
     proximal_.resize(rows);
     total_.resize(rows);
+    stiffness_.resize(rows);
   }
   void prepare_constraint(const ContactProblem& problem, const Vector& compliance, Index i, double p);
 
