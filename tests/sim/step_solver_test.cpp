@@ -221,8 +221,8 @@ class StepSolverBodies : public testing::Test {
       const Vec3 point = random.vec3();
       const Mat3 frame = test::random_rotation(random).toRotationMatrix();
       set.add({.friction = 0.5, .compliance = soft}, ConstraintSource::contact, 0);
-      set.add_point_rows(kinematics_, a, point, 1.0, frame);
-      set.add_point_rows(kinematics_, b, point, -1.0, frame);
+      set.add_point_rows(kinematics_, a, point, frame);
+      set.add_point_rows(kinematics_, b, point, -frame);
     }
     ASSERT_EQ(
         set.add({.kind = ConstraintKind::unilateral, .compliance = soft}, ConstraintSource::joint_limit, 0),

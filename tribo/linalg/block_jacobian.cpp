@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <type_traits>
 
 namespace tribo {
 namespace {
 
 // Pieces of one or three rows times a vector: too small for general products, whose set-up costs as much.
-void add_three_rows(const double* j, const double* x, Index n, Vec3& sum) {
+void add_three_rows(const double* j, const double* x, Index n, double* sum) {
   double even[3] = {0.0, 0.0, 0.0},
          odd[3] = {0.0, 0.0, 0.0};  // two short chains of additions instead of a long one
   Index c = 0;
@@ -23,6 +22,14 @@ void add_three_rows(const double* j, const double* x, Index n, Vec3& sum) {
 
 void add_three_rows_transposed(const double* j, const double* l, Index n, double* f) {
   for (Index c = 0; c < n; ++c) f[c] += j[3 * c] * l[0] + j[3 * c + 1] * l[1] + j[3 * c + 2] * l[2];
+}
+
+// Of a free body. The sums stand apart from f, which the compiler cannot know to lie elsewhere than j.
+void add_body_rows_transposed(const double* j, const double* l, double* f) {
+  const double a = l[0], b = l[1], c = l[2];
+  double sum[6];
+  for (int k = 0; k < 6; ++k) sum[k] = j[3 * k] * a + j[3 * k + 1] * b + j[3 * k + 2] * c;
+  for (int k = 0; k < 6; ++k) f[k] += sum[k];
 }
 
 }  // namespace
@@ -67,12 +74,12 @@ double* BlockJacobian::add_piece(Index tree, Index first_dof, Index cols) {
   return data_.data() + data_start_.back();
 }
 
-// Calls action(row, J_g v) for every group; contacts on free bodies (3x6 pieces) have fixed sizes.
+// Calls action(row, (J v)_row) for every row; contacts on free bodies (3x6 pieces) have fixed sizes.
 template <class Action>
 void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const {
   for (Index g = 0; g < group_count(); ++g) {
     if (rows(g) == 3) {
-      Vec3 sum = Vec3::Zero();
+      double sum[3] = {0.0, 0.0, 0.0};
       for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
         if (cols_[p] == 6) {
           const double* j = piece_data(p);
@@ -85,12 +92,12 @@ void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Ac
           add_three_rows(piece_data(p), v.data() + dof_[p], cols_[p], sum);
         }
       }
-      action(row_start_[g], sum);
+      for (int r = 0; r < 3; ++r) action(row_start_[g] + r, sum[r]);
     } else {
       for (Index r = 0; r < rows(g); ++r) {
-        Eigen::Matrix<double, 1, 1> sum(0.0);
+        double sum = 0.0;
         for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
-          sum[0] += piece(g, p).row(r).dot(v.segment(dof_[p], cols_[p]));
+          sum += piece(g, p).row(r).dot(v.segment(dof_[p], cols_[p]));
         }
         action(row_start_[g] + r, sum);
       }
@@ -99,17 +106,12 @@ void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Ac
 }
 
 void BlockJacobian::multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const {
-  for_each_product(v, [&](Index row, const auto& product) {
-    u.segment<std::decay_t<decltype(product)>::RowsAtCompileTime>(row) = product;
-  });
+  for_each_product(v, [&](Index row, double product) { u[row] = product; });
 }
 
 void BlockJacobian::subtract_weighted_product(const Eigen::Ref<const Vector>& v, const Vector& weights,
                                               Eigen::Ref<Vector> u) const {
-  for_each_product(v, [&](Index row, const auto& product) {
-    constexpr int kRows = std::decay_t<decltype(product)>::RowsAtCompileTime;
-    u.segment<kRows>(row) -= weights.segment<kRows>(row).cwiseProduct(product);
-  });
+  for_each_product(v, [&](Index row, double product) { u[row] -= weights[row] * product; });
 }
 
 void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda,
@@ -121,7 +123,7 @@ void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda
     for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
       // Columns of three do not fill a register; read across them the products do.
       if (r == 3 && cols_[p] == 6) {
-        add_three_rows_transposed(piece_data(p), l, 6, f.data() + dof_[p]);
+        add_body_rows_transposed(piece_data(p), l, f.data() + dof_[p]);
       } else if (r == 3) {
         add_three_rows_transposed(piece_data(p), l, cols_[p], f.data() + dof_[p]);
       } else {

@@ -22,6 +22,7 @@ void TreeMatrix::analyze(std::span<const Index> parent) {
     start_.push_back(begin + depth_[d] + 1);
   }
   values_.assign(path_.size(), 0.0);
+  inverse_.assign(n, 0.0);
 }
 
 void TreeMatrix::assign(const Eigen::Ref<const Matrix>& dense) {
@@ -88,7 +89,7 @@ bool TreeMatrix::factorize() {
     const Index last = depth_[d];
     if (!(l[last] > 0.0) || !std::isfinite(l[last])) return false;
     const double pivot = std::sqrt(l[last]);
-    const double inverse = 1.0 / pivot;
+    const double inverse = inverse_[d] = 1.0 / pivot;
     l[last] = pivot;
     for (Index p = 0; p < last; ++p) l[p] *= inverse;
     for (Index p = 0; p < last; ++p) {
@@ -110,7 +111,7 @@ void TreeMatrix::solve_transposed_in_place(double* x) const {
     if (x[d] == 0.0) continue;
     const Index* columns = path(d);
     const double* l = row(d);
-    const double xd = x[d] /= l[depth_[d]];
+    const double xd = x[d] *= inverse_[d];
     for (Index p = 0; p < depth_[d]; ++p) x[columns[p]] -= l[p] * xd;
   }
 }
@@ -121,7 +122,7 @@ void TreeMatrix::solve_lower_in_place(double* x) const {
     const double* l = row(d);
     double sum = x[d];
     for (Index p = 0; p < depth_[d]; ++p) sum -= l[p] * x[columns[p]];
-    x[d] = sum / l[depth_[d]];
+    x[d] = sum * inverse_[d];
   }
 }
 
@@ -131,7 +132,7 @@ void TreeMatrix::transform_three_rows(double* block) const {
     if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;
     const Index* columns = path(d);
     const double* l = row(d);
-    const double inverse = 1.0 / l[depth_[d]];
+    const double inverse = inverse_[d];
     const double x0 = x[0] *= inverse, x1 = x[1] *= inverse, x2 = x[2] *= inverse;
     for (Index p = 0; p < depth_[d]; ++p) {
       double* target = block + 3 * columns[p];

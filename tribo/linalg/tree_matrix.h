@@ -75,6 +75,7 @@ class TreeMatrix {
   std::vector<Index> start_;  // [n + 1] first entry of row d
   std::vector<Index> path_;   // columns of the entries
   Numbers values_;
+  std::vector<double> inverse_;  // [n] 1 / L_dd, after factorize(): solves wait for each pivot in turn
 };
 
 }  // namespace tribo

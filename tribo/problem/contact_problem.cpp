@@ -10,18 +10,44 @@
 namespace tribo {
 namespace {
 
-// W_ii = sum over pieces of (L^-1 J^T)^T (L^-1 J^T), A = L L^T.
-// `unit`: A = 1.
+// W_ii = sum of B B^T over the pieces of a contact, A = 1. Number by number: a sum of small matrices waits for each of
+// them to be written.
+void unit_contact_block(const BlockJacobian& jacobian, Index i, Mat3& w) {
+  double xx = 0.0, xy = 0.0, xz = 0.0, yy = 0.0, yz = 0.0, zz = 0.0;
+  const auto add = [&](const double* b, Index columns) {
+    for (Index c = 0; c < columns; ++c, b += 3) {
+      xx += b[0] * b[0];
+      xy += b[0] * b[1];
+      xz += b[0] * b[2];
+      yy += b[1] * b[1];
+      yz += b[1] * b[2];
+      zz += b[2] * b[2];
+    }
+  };
+  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+    const double* block = jacobian.piece_data(p);
+    if (jacobian.piece_cols(p) == 6) {
+      add(block, 6);
+    } else {
+      add(block, jacobian.piece_cols(p));
+    }
+  }
+  w(0, 0) = xx;
+  w(1, 1) = yy;
+  w(2, 2) = zz;
+  w(0, 1) = w(1, 0) = xy;
+  w(0, 2) = w(2, 0) = xz;
+  w(1, 2) = w(2, 1) = yz;
+}
+
+// The same for any A = L L^T, by (L^-1 J^T)^T (L^-1 J^T), and for one row; `unit`: A = 1.
 Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, bool unit,
                              Index i, Matrix& scratch) {
   Mat3 w = Mat3::Zero();
   const Index r = jacobian.rows(i);
   for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
     const Index n = jacobian.piece_cols(p);
-    if (unit && r == 3) {
-      const Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>> block(jacobian.piece_data(p), 3, n);
-      w.noalias() += block.lazyProduct(block.transpose());
-    } else if (unit) {
+    if (unit) {
       w(0, 0) += Eigen::Map<const Vector>(jacobian.piece_data(p), n).squaredNorm();
     } else if (r == 3 && n == 6) {
       Eigen::Matrix<double, 6, 3> x =
@@ -127,10 +153,15 @@ void ContactProblem::derive(Vector& v, Matrix& columns) {
     if (delassus_) {
       diagonal_[i].setZero();
       diagonal_[i].topLeftCorner(rows(i), rows(i)) = delassus_->block(i, delassus_->diagonal(i));
+    } else if (mass_.is_identity() && rows(i) == 3) {
+      unit_contact_block(jacobian_, i, diagonal_[i]);
     } else {
       diagonal_[i] = delassus_diagonal_block(jacobian_, mass_factor_, mass_.is_identity(), i, columns);
     }
-    const double mean = (diagonal_[i].trace() + compliance_.segment(row(i), rows(i)).sum()) / rows(i);
+    const Mat3& w = diagonal_[i];
+    const double* r = compliance_.data() + row(i);
+    const double mean =
+        rows(i) == 3 ? (w(0, 0) + w(1, 1) + w(2, 2) + (r[0] + r[1] + r[2])) / 3.0 : w(0, 0) + r[0];
     // A constraint that moves nothing (fixed against fixed) has no scale of its own; 1 keeps every formula
     // finite.
     scale_[i] = mean > 0.0 ? mean : 1.0;

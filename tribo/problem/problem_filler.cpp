@@ -60,13 +60,14 @@ void ProblemFiller::add_constraint(const Constraint& constraint) {
   }
 }
 
-double* ProblemFiller::add_piece(Index tree, const double* block) {
+double* ProblemFiller::add_piece(Index tree) {
   ContactProblem& p = *problem_;
-  const Index rows = rows_of(p.kind_.back());
-  const Index n = p.mass_.block_size(tree);
-  double* data = p.jacobian_.add_piece(tree, p.mass_.block_start(tree), n);
-  std::copy(block, block + rows * n, data);
-  return data;
+  return p.jacobian_.add_piece(tree, p.mass_.block_start(tree), p.mass_.block_size(tree));
+}
+
+double* ProblemFiller::add_piece(Index tree, const double* block) {
+  const Index count = rows_of(problem_->kind_.back()) * problem_->mass_.block_size(tree);
+  return std::copy_n(block, count, add_piece(tree)) - count;
 }
 
 void ProblemFiller::set_articulation(std::span<const Index> parent, const double* motion) {

@@ -42,26 +42,42 @@ double* ConstraintSet::body_on(const Model& model, Index tree, Index body) {
   return bodies_.back().block.data();
 }
 
-void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point, double sign,
-                                   const Mat3& frame) {
+namespace {
+
+// F (omega x r) = L omega: the rows of L are r x f of the rows f of F.
+Mat3 lever(const Mat3& rows, const Vec3& arm) {
+  Mat3 out;
+  out.col(0) = arm.y() * rows.col(2) - arm.z() * rows.col(1);
+  out.col(1) = arm.z() * rows.col(0) - arm.x() * rows.col(2);
+  out.col(2) = arm.x() * rows.col(1) - arm.y() * rows.col(0);
+  return out;
+}
+
+}  // namespace
+
+void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point,
+                                   const Mat3& rows) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
   if (tree < 0) return;
-  const Index first = model.tree_dof(tree);
-  Eigen::Map<Eigen::Matrix<double, 3, Eigen::Dynamic>> block(piece_on(tree, model.tree_dof_count(tree)), 3,
-                                                             model.tree_dof_count(tree));
-  const Vec3 arm = point - kinematics.origin(tree);
-  const Mat3 rows = sign * frame;
-  // F (v + omega x r) = F v + (r x F^T)^T omega
-  const Mat3 lever = rows * cross_matrix(-arm);
-  if (double* of_body = body_on(model, tree, body)) {
-    Eigen::Map<Eigen::Matrix<double, 3, 6>> sum(of_body);
-    sum.leftCols<3>() += rows;
-    sum.rightCols<3>() += lever;
+  double* block = piece_on(tree, model.tree_dof_count(tree));
+  double* of_body = body_on(model, tree, body);
+  const Pose& pose = kinematics.pose(body);
+  const bool free = model.is_free_body(tree) && of_body == nullptr;
+  const Mat3 turning = lever(rows, point - (free ? pose.position : kinematics.origin(tree)));
+  if (free) {  // v of the frame in world axes, omega in its own
+    Eigen::Map<Mat3>{block} += rows;
+    Eigen::Map<Mat3>(block + 9) += turning.lazyProduct(pose.rotation);
+    return;
   }
+  if (of_body != nullptr) {
+    Eigen::Map<Mat3>{of_body} += rows;
+    Eigen::Map<Mat3>(of_body + 9) += turning;
+  }
+  const Index first = model.tree_dof(tree);
   for (Index d = model.body_dof(body); d >= 0; d = model.dof_parent(d)) {
-    block.col(d - first) +=
-        rows * kinematics.motion().col(d).head<3>() + lever * kinematics.motion().col(d).tail<3>();
+    const auto motion = kinematics.motion().col(d);
+    Eigen::Map<Vec3>(block + 3 * (d - first)) += rows * motion.head<3>() + turning * motion.tail<3>();
   }
 }
 

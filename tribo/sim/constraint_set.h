@@ -58,9 +58,8 @@ class ConstraintSet {
   // A zero piece of the last constraint on a tree, to be filled at once; the same one if it is there already.
   double* piece_on(Index tree, Index dofs);
 
-  // Rows `frame` (3 x 3 or 1 x 3, world axes) of the velocity of the point of `body`, times `sign`.
-  void add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point, double sign,
-                      const Mat3& frame);
+  // Rows of the velocity of the point of `body`, in world axes.
+  void add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point, const Mat3& rows);
   void add_point_row(const Kinematics& kinematics, Index body, const Vec3& point, const Vec3& direction);
   void add_angular_row(const Kinematics& kinematics, Index body, const Vec3& direction);
   // coefficient * v_dof.

@@ -19,25 +19,22 @@ bool ContactConstraints::one_row(const Contact& contact) const {
   return surface.frictionless || surface.friction == 0.0;
 }
 
-Vec3 ContactConstraints::to_world(const Contact& contact, const Vec3& impulse) const {
-  if (one_row(contact)) return impulse[0] * contact.normal;
-  return contact_frame(contact.normal).transpose() * impulse;
-}
-
-Vec3 ContactConstraints::to_local(const Contact& contact, const Vec3& impulse) const {
-  if (one_row(contact)) return Vec3(contact.normal.dot(impulse), 0.0, 0.0);
-  return contact_frame(contact.normal) * impulse;
-}
-
-void ContactConstraints::add_rows(const Contact& contact, const Kinematics& kinematics, ConstraintSet& set) {
-  if (one_row(contact)) {
+Index ContactConstraints::add_one(const Contact& contact, Index number, const ProblemFiller::Constraint& data,
+                                  const Kinematics& kinematics, ConstraintSet& set) {
+  const Index constraint = set.add(data, ConstraintSource::contact, number);
+  ContactConstraint& placed = list_.emplace_back();
+  placed.contact = number;
+  placed.constraint = constraint;
+  if (data.kind == ConstraintKind::unilateral) {
+    placed.frame << contact.normal.transpose(), Eigen::Matrix<double, 2, 3>::Zero();
     set.add_point_row(kinematics, contact.body_b, contact.position, contact.normal);
     set.add_point_row(kinematics, contact.body_a, contact.position, -contact.normal);
   } else {
-    const Mat3 frame = contact_frame(contact.normal);
-    set.add_point_rows(kinematics, contact.body_b, contact.position, 1.0, frame);
-    set.add_point_rows(kinematics, contact.body_a, contact.position, -1.0, frame);
+    placed.frame = contact_frame(contact.normal);
+    set.add_point_rows(kinematics, contact.body_b, contact.position, placed.frame);
+    set.add_point_rows(kinematics, contact.body_a, contact.position, -placed.frame);
   }
+  return constraint;
 }
 
 // |W_ii|_rms = |J A^-1 J^T|_F / 3 of Castro et al. sec. V-B; one row: W_ii itself.
@@ -71,9 +68,7 @@ void ContactConstraints::add(const std::vector<Contact>& contacts, const Kinemat
     data.kind = one_row(contact) ? ConstraintKind::unilateral : ConstraintKind::contact;
     data.friction = data.kind == ConstraintKind::contact ? surface.friction : 0.0;
     data.key = contact.key;
-    const Index number = set.add(data, ConstraintSource::contact, static_cast<Index>(c));
-    list_.push_back({static_cast<Index>(c), number});
-    add_rows(contact, kinematics, set);
+    const Index number = add_one(contact, static_cast<Index>(c), data, kinematics, set);
     const double w = surface.is_rigid() ? 0.0 : rms_inverse_mass(set, number, kinematics, motion);
     const ContactTerms terms = contact_terms(surface, contact.gap, w, h, law == Law::convex, settings);
     ProblemFiller::Constraint& placed = set.entry(number).data;
@@ -92,8 +87,7 @@ void ContactConstraints::add_with_bias(const std::vector<Contact>& contacts, Ind
   data.friction = data.kind == ConstraintKind::contact ? finder_->surface(contact.surface).friction : 0.0;
   data.bias[data.kind == ConstraintKind::contact ? 2 : 0] = normal_bias;
   data.key = contact.key;
-  list_.push_back({c, set.add(data, ConstraintSource::contact, c)});
-  add_rows(contact, kinematics, set);
+  add_one(contact, c, data, kinematics, set);
 }
 
 }  // namespace tribo

@@ -13,6 +13,11 @@ Mat3 contact_frame(const Vec3& normal);
 struct ContactConstraint {
   Index contact = 0;     // number among the contacts
   Index constraint = 0;  // number in the set
+  Mat3 frame;            // its rows in world axes; of a frictionless contact n and zeros
+
+  // Impulse of the constraint in world axes, and back.
+  Vec3 to_world(const Vec3& impulse) const { return frame.transpose() * impulse; }
+  Vec3 to_local(const Vec3& impulse) const { return frame * impulse; }
 };
 
 class ContactConstraints {
@@ -28,13 +33,12 @@ class ContactConstraints {
 
   const std::vector<ContactConstraint>& list() const { return list_; }
   void clear() { list_.clear(); }
-  // Impulse of a constraint in world axes, and back.
-  Vec3 to_world(const Contact& contact, const Vec3& impulse) const;
-  Vec3 to_local(const Contact& contact, const Vec3& impulse) const;
 
  private:
   bool one_row(const Contact& contact) const;
-  void add_rows(const Contact& contact, const Kinematics& kinematics, ConstraintSet& set);
+  // One more in the list, with its rows; its number in the set.
+  Index add_one(const Contact& contact, Index number, const ProblemFiller::Constraint& data,
+                const Kinematics& kinematics, ConstraintSet& set);
   double rms_inverse_mass(const ConstraintSet& set, Index constraint, const Kinematics& kinematics,
                           const FreeMotion& motion);
 

@@ -223,7 +223,8 @@ void FreeMotion::correct_gyroscopic(const State& state, Index tree, double h) {
   const Mat3& inertia = model.inertia(model.tree_body(tree)).rotational;
   const Index dof = model.tree_dof(tree) + 3;
   const Vec3 w0 = state.v.segment<3>(dof);
-  if (w0.isZero(0.0)) return;
+  // The two torques differ by the square of the angle of a step: nothing, of bodies at rest.
+  if (h * h * w0.squaredNorm() <= 1e-17) return;
   Vec3 w = w0;
   for (Index iteration = 0; iteration < 8; ++iteration) {
     const Vec3 middle = 0.5 * (w + w0), spin = inertia * middle;
@@ -231,7 +232,7 @@ void FreeMotion::correct_gyroscopic(const State& state, Index tree, double h) {
     const Mat3 slope = inertia + 0.5 * h * (cross_matrix(middle) * inertia - cross_matrix(spin));
     const Vec3 step = slope.inverse() * residual;
     w -= step;
-    if (step.norm() <= 1e-15 * w.norm()) break;
+    if (step.squaredNorm() <= 1e-16 * w.squaredNorm()) break;  // the next one would be its square
   }
   if (!w.allFinite()) return;
   const Vec3 middle = 0.5 * (w + w0);

@@ -151,8 +151,7 @@ struct Simulator::Impl {
       if (set.entry(i).source != ConstraintSource::contact) start[i] = memory.find(set.entry(i).data.key);
     }
     for (const ContactConstraint& c : contact_constraints.list()) {
-      start[c.constraint] =
-          contact_constraints.to_local(contacts[c.contact], memory.find(contacts[c.contact].key));
+      start[c.constraint] = c.to_local(memory.find(contacts[c.contact].key));
     }
   }
 
@@ -164,7 +163,7 @@ struct Simulator::Impl {
       memory.store(set.entry(i).data.key, impulse[i]);
     }
     for (const ContactConstraint& c : contact_constraints.list()) {
-      const Vec3 pushed = contact_constraints.to_world(contacts[c.contact], impulse[c.constraint]);
+      const Vec3 pushed = c.to_world(impulse[c.constraint]);
       contact_impulses[c.contact] = pushed;
       if (!pushed.isZero(0.0)) memory.store(contacts[c.contact].key, pushed);
     }

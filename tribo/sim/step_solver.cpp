@@ -142,8 +142,13 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
     filler.add_constraint(entry.data);
     for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
       const Index tree = set.piece(p).tree;
-      double* block = filler.add_piece(local_tree_[tree], set.values(set.piece(p)));
-      if (roots) roots->transform(tree, rows, block);
+      const double* values = set.values(set.piece(p));
+      double* block = filler.add_piece(local_tree_[tree]);
+      if (roots) {
+        roots->transform(tree, rows, values, block);
+      } else {
+        std::copy(values, values + rows * model_->tree_dof_count(tree), block);
+      }
       if (!bodies || model_->tree_dof_count(tree) <= kDenseTree) continue;
       for (Index b = entry.body_begin; b < entry.body_end; ++b) {
         if (set.body(b).piece == p) filler.add_body(set.body(b).dof, set.body(b).block.data());

@@ -1,6 +1,7 @@
 #include "tribo/sim/tree_roots.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 
 namespace tribo {
@@ -31,6 +32,7 @@ bool TreeRoots::set_body(Index tree, const double* matrix) {
   Body& body = bodies_[item_[tree]];
   body.inverse_root_mass = 1.0 / std::sqrt(a(0, 0));
   body.inverse_root = factor.matrixU().solve(Mat3::Identity());
+  body.diagonal = body.inverse_root.isDiagonal(0.0);
   return body.inverse_root.allFinite();
 }
 
@@ -42,25 +44,29 @@ bool TreeRoots::set(Index tree, const double* matrix, bool same) {
   return factor.factorize();
 }
 
-void TreeRoots::transform(Index tree, Index rows, double* block) const {
+void TreeRoots::transform(Index tree, Index rows, const double* block, double* out) const {
   if (!simple_[tree]) {
     const TreeMatrix& factor = factors_[item_[tree]];
+    std::copy(block, block + rows * factor.size(), out);
     if (rows == 3) {
-      factor.transform_three_rows(block);
+      factor.transform_three_rows(out);
     } else {
-      factor.transform_row(block);
+      factor.transform_row(out);
     }
     return;
   }
   const Body& body = bodies_[item_[tree]];
-  if (rows == 3) {
-    Eigen::Map<Mat3> linear(block), angular(block + 9);
-    linear *= body.inverse_root_mass;
-    angular = Mat3(angular) * body.inverse_root;
+  for (Index k = 0; k < 3 * rows; ++k) out[k] = body.inverse_root_mass * block[k];
+  block += 3 * rows;
+  out += 3 * rows;
+  if (body.diagonal) {
+    for (Index c = 0; c < 3; ++c) {
+      for (Index r = 0; r < rows; ++r) out[c * rows + r] = body.inverse_root(c, c) * block[c * rows + r];
+    }
+  } else if (rows == 3) {
+    Eigen::Map<Mat3>{out} = Eigen::Map<const Mat3>(block).lazyProduct(body.inverse_root);
   } else {
-    Eigen::Map<Eigen::RowVector3d> linear(block), angular(block + 3);
-    linear *= body.inverse_root_mass;
-    angular = Eigen::RowVector3d(angular) * body.inverse_root;
+    Eigen::Map<Eigen::RowVector3d>{out} = Eigen::Map<const Eigen::RowVector3d>(block) * body.inverse_root;
   }
 }
 

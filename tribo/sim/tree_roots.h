@@ -21,8 +21,8 @@ class TreeRoots {
   // A of a tree, dense, column-major; `same`: unchanged since the last call. False if it is not positive definite.
   bool set(Index tree, const double* matrix, bool same);
 
-  // block <- block L^-1; rows is 1 or 3; column-major.
-  void transform(Index tree, Index rows, double* block) const;
+  // out <- block L^-1; rows is 1 or 3; column-major.
+  void transform(Index tree, Index rows, const double* block, double* out) const;
   // b <- L^-T b and v' <- L^-1 v' of one tree.
   void transform_momentum(Index tree, double* momentum) const;
   void recover_velocity(Index tree, double* velocity) const;
@@ -33,6 +33,7 @@ class TreeRoots {
   struct Body {
     double inverse_root_mass = 0.0;
     Mat3 inverse_root = Mat3::Zero();  // G with G G^T = I^-1
+    bool diagonal = true;              // axes along the principal ones
   };
   bool set_body(Index tree, const double* matrix);
 

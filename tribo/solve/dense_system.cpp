@@ -43,6 +43,8 @@ class DenseSystem final : public NewtonSystem {
 
  private:
   void gather(std::span<const Mat3> derivative);
+  template <class Weight>
+  void weigh(const Weight& weight);
   void form_dofs(std::span<const Mat3> derivative);
   void form_rows(std::span<const Mat3> derivative);
 
@@ -51,9 +53,10 @@ class DenseSystem final : public NewtonSystem {
   bool by_dofs_ = true;  // the form of the matrix
   DenseHalf own_half_;
   const DenseHalf* half_ = nullptr;
-  Numbers active_half_, weighted_, matrix_, rhs_;  // X_a, X_a D, Newton matrix, right-hand side in rows
+  Numbers active_half_, weighted_;  // X_a; X_a D, or X_a (w^-1 (I - E))^T
+  Numbers matrix_, rhs_;            // Newton matrix, right-hand side in rows
   std::vector<Index> active_;
-  std::vector<Mat3> left_;  // [constraints] w^-1 (I - E) of the active ones
+  std::vector<Mat3> kept_, left_;  // [constraints] E and (w^-1 (I - E))^T of the active ones
   std::vector<int> exchanges_;
   Vector state_, remembered_state_, residual_, direction_, velocity_direction_;
 };
@@ -72,6 +75,7 @@ void DenseSystem::prepare(const ContactProblem& problem, const DenseHalf* half) 
   matrix_.resize(smaller * smaller);
   exchanges_.resize(smaller);
   rhs_.resize(static_cast<std::size_t>(half_->rows()));
+  kept_.resize(static_cast<std::size_t>(problem.constraint_count()));
   left_.resize(static_cast<std::size_t>(problem.constraint_count()));
   active_.reserve(static_cast<std::size_t>(problem.constraint_count()));
 }
@@ -119,17 +123,9 @@ bool DenseSystem::direction_again() {
     solve_lu(matrix_.data(), dofs_, dofs_, exchanges_.data(), direction_.data());
   } else if (active_rows_ > 0) {
     const MatrixMap x(active_half_.data(), dofs_, active_rows_);
+    const MatrixMap weighted(weighted_.data(), dofs_, active_rows_);
     Eigen::Map<Vector> rhs(rhs_.data(), active_rows_);
-    rhs.noalias() = x.transpose() * residual_;
-    Index row = 0;
-    for (const Index i : active_) {
-      if (problem_->rows(i) == 3) {
-        rhs.segment<3>(row) = left_[i] * Vec3(rhs.segment<3>(row));
-        row += 3;
-      } else {
-        rhs[row++] *= left_[i](0, 0);
-      }
-    }
+    rhs.noalias() = weighted.transpose() * residual_;
     solve_lu(matrix_.data(), active_rows_, active_rows_, exchanges_.data(), rhs_.data());
     direction_.noalias() += x * rhs;
   }
@@ -137,23 +133,34 @@ bool DenseSystem::direction_again() {
   return direction_.allFinite();
 }
 
+// X_a times the blocks weight(i) on the diagonal, column by column.
+template <class Weight>
+void DenseSystem::weigh(const Weight& weight) {
+  const Index n = dofs_;
+  const double* x = active_half_.data();
+  double* out = weighted_.data();
+  for (const Index i : active_) {
+    const Mat3& d = weight(i);
+    if (problem_->rows(i) == 3) {
+      const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
+      for (int c = 0; c < 3; ++c, x += n, out += n) {
+        const double a = d(0, c), b = d(1, c), e = d(2, c);
+        for (Index k = 0; k < n; ++k) out[k] = a * x0[k] + b * x1[k] + e * x2[k];
+      }
+    } else {
+      const double a = d(0, 0);
+      for (Index k = 0; k < n; ++k) out[k] = a * x[k];
+      x += n;
+      out += n;
+    }
+  }
+}
+
 void DenseSystem::form_dofs(std::span<const Mat3> derivative) {
   const Index n = dofs_;
   const MatrixMap x(active_half_.data(), n, active_rows_);
   MatrixMap xd(weighted_.data(), n, active_rows_), m(matrix_.data(), n, n);
-  Index row = 0;
-  for (const Index i : active_) {
-    const Mat3& d = derivative[i];
-    if (problem_->rows(i) == 3) {
-      for (int c = 0; c < 3; ++c) {
-        xd.col(row + c) = d(0, c) * x.col(row) + d(1, c) * x.col(row + 1) + d(2, c) * x.col(row + 2);
-      }
-      row += 3;
-    } else {
-      xd.col(row) = d(0, 0) * x.col(row);
-      ++row;
-    }
-  }
+  weigh([&](Index i) -> const Mat3& { return derivative[i]; });
   if (n == 6) {
     using Six = Eigen::Matrix<double, 6, Eigen::Dynamic>;
     const Eigen::Map<const Six> x6(active_half_.data(), 6, active_rows_);
@@ -171,25 +178,27 @@ void DenseSystem::form_dofs(std::span<const Mat3> derivative) {
 
 void DenseSystem::form_rows(std::span<const Mat3> derivative) {
   const Index n = active_rows_;
-  const MatrixMap x(active_half_.data(), dofs_, n);
-  MatrixMap m(matrix_.data(), n, n);
-  m.noalias() = x.transpose() * x;
-  Index row = 0;
   for (const Index i : active_) {
     const double w = problem_->scale(i);
     if (problem_->rows(i) == 3) {
-      const Mat3 e = (Mat3::Identity() + w * derivative[i]).inverse();
-      const Mat3 left = left_[i] = (Mat3::Identity() - e) / w;
-      for (Index c = 0; c < n; ++c) m.col(c).segment<3>(row) = left * Vec3(m.col(c).segment<3>(row));
-      m.block<3, 3>(row, row) += e;
-      row += 3;
+      kept_[i] = (Mat3::Identity() + w * derivative[i]).inverse();
+      left_[i] = (Mat3::Identity() - kept_[i]).transpose() / w;
     } else {
-      const double e = 1.0 / (1.0 + w * derivative[i](0, 0)), left = (1.0 - e) / w;
-      left_[i](0, 0) = left;
-      m.row(row) *= left;
-      m(row, row) += e;
-      ++row;
+      kept_[i](0, 0) = 1.0 / (1.0 + w * derivative[i](0, 0));
+      left_[i](0, 0) = (1.0 - kept_[i](0, 0)) / w;
     }
+  }
+  weigh([&](Index i) -> const Mat3& { return left_[i]; });
+  const MatrixMap x(active_half_.data(), dofs_, n), weighted(weighted_.data(), dofs_, n);
+  MatrixMap m(matrix_.data(), n, n);
+  m.noalias() = weighted.transpose() * x;
+  Index row = 0;
+  for (const Index i : active_) {
+    const Index rows = problem_->rows(i);
+    for (Index c = 0; c < rows; ++c) {
+      for (Index r = 0; r < rows; ++r) m(row + r, row + c) += kept_[i](r, c);
+    }
+    row += rows;
   }
 }
 
