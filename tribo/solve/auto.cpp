@@ -5,6 +5,7 @@
 
 #include "tribo/solve/admm.h"
 #include "tribo/solve/alnewton.h"
+#include "tribo/solve/canal.h"
 #include "tribo/solve/ipm.h"
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/newton_system.h"
@@ -30,7 +31,8 @@ constexpr double kStiffBeta = 1e4;
 constexpr Index kPolishFactors = 2;        // of a start that could have been returned
 constexpr Index kWarmFactors = 8;          // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileSweeps = 300;  // before Newton on a whole pile
-constexpr Index kShallowPileFactors = 200;
+constexpr Index kShallowPileFactors = 15;
+constexpr Index kConvexSteps = 120;
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;   // sweeps that one factorisation of it may cost
 constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
@@ -75,7 +77,7 @@ class Auto final : public Solver {
   Index admm_iterations_ = 40;
   Index large_ = 20000;
 
-  std::unique_ptr<Solver> sweeps_, accelerated_, admm_, newton_, point_;
+  std::unique_ptr<Solver> sweeps_, accelerated_, admm_, newton_, convex_, point_;
   PileStage pile_;
   TinySweeps tiny_;
   DenseSweeps sweeps_on_few_;
@@ -194,9 +196,10 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 }
 
 // A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
-// which contacts carry; the central path where it goes round in circles.
+// which contacts carry. Few steps suffice, or it goes round in circles: penalties too stiff to be solved, and softer ones
+// that lead nowhere. Convex surrogates get ahead there, as long as their penalty grows slowly.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
-  if (problem.constraint_count() > std::min(large_, PileStage::kLargestWhole)) return false;
+  if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
   if (!accelerated_) {
     accelerated_ = make_nsgs();
     accelerated_->set_option("accelerate", "cg");
@@ -206,7 +209,13 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
   set_plan(*newton_, {.factorizations = kShallowPileFactors, .beta = kShallowPileBeta, .most_flops = cheap});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
-  return factor_flops(*newton_) <= cheap && run_point(problem, monitor);
+  if (factor_flops(*newton_) > cheap) return false;
+  if (!convex_) {
+    convex_ = make_canal();
+    convex_->set_option("beta", "10");
+    convex_->set_option("growth", "2");
+  }
+  return run(convex_, make_canal, kConvexSteps, problem, monitor) || run_point(problem, monitor);
 }
 
 bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {

@@ -39,10 +39,10 @@ enum class Variant { standard, printed };
 // Momentum residuals below this fraction of the free motion's are rounding.
 constexpr double kRounding = 1e-15;
 constexpr Index kStallSteps = 300;
-// The penalty after a surrogate that was solved in few Newton steps, one whose strict form could not be
-// solved, and one that could not be solved at all.
+// The penalty goes up (option `growth`) after a surrogate that was solved in few Newton steps, down after one whose
+// strict form could not be solved, and farther after one that could not be solved at all.
 constexpr Index kQuickSteps = 4;
-constexpr double kUpFactor = 10.0, kDownFactor = 4.0, kHardFactor = 10.0;
+constexpr double kDownFactor = 4.0, kHardFactor = 10.0;
 
 class Canal final : public Solver {
  public:
@@ -78,7 +78,7 @@ class Canal final : public Solver {
   // Options.
   Variant variant_ = Variant::standard;
   bool use_corrector_ = true;
-  double beta_start_ = 100.0, beta_max_ = 1e7, beta_min_ = 1.0;
+  double beta_start_ = 100.0, beta_max_ = 1e7, beta_min_ = 1.0, growth_ = 10.0;
   Index newton_steps_ = 50, corrector_steps_ = 15;
   double inner_ = 0.1;
   Index memory_ = 10;
@@ -115,6 +115,7 @@ std::vector<Option> Canal::options() {
       real_option("beta", "default: first penalty, dimensionless", beta_start_, 1e-6, 1e12),
       real_option("beta_max", "default: largest penalty", beta_max_, 1e-6, 1e12),
       real_option("beta_min", "default: smallest penalty", beta_min_, 1e-6, 1e12),
+      real_option("growth", "default: growth of the penalty after an easy surrogate", growth_, 1.0, 1e6),
       real_option("inner", "default: surrogate residual wanted, relative to the natural map", inner_, 1e-6,
                   1.0),
       integer_option("newton", "Newton steps per outer step", newton_steps_, 1, 10000),
@@ -304,11 +305,11 @@ void Canal::adapt(const ContactProblem& problem, Law law, const Outcome& now) {
   } else if (!minimised_) {
     beta = std::max(beta_ / kHardFactor, beta_min_);
   } else if (strict_) {
-    if (steps_ <= kQuickSteps) beta = std::min(beta_ * kUpFactor, beta_max_);
+    if (steps_ <= kQuickSteps) beta = std::min(beta_ * growth_, beta_max_);
   } else if (corrects(problem, law)) {
     beta = std::max(beta_ / kDownFactor, beta_min_);
   } else if (now.proximal > 0.1 * last_.proximal && now.proximal > now.lag) {
-    beta = std::min(beta_ * kUpFactor, beta_max_);
+    beta = std::min(beta_ * growth_, beta_max_);
   }
   if (beta != beta_) set_penalty(problem, beta);
 }

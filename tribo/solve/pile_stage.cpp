@@ -50,6 +50,9 @@ bool PileStage::fits(const ContactProblem& problem, bool cold) {
          (!redundant_ || !cold || problem.constraint_count() > kSmallestRedundantPile);
 }
 
+// Contacts that share their pair of bodies slow down Newton on the whole, not Newton in patches.
+Index PileStage::largest_shallow() const { return redundant_ ? kSmallestRedundantPile : kLargestWhole; }
+
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
 // sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
 // on them, grow from time to time. Cost per body does not depend on the size of the island.

@@ -19,6 +19,8 @@ class PileStage {
 
   // Whether the problem is a pile; before run(). `cold`: it starts from zero.
   bool fits(const ContactProblem& problem, bool cold);
+  // Constraints up to which Newton on the whole may do better than run(), after fits().
+  Index largest_shallow() const;
   // From monitor.best(). True when the monitor said to end.
   bool run(const ContactProblem& problem, Monitor& monitor);
 

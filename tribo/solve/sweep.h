@@ -248,21 +248,29 @@ Vec3 SweepOperator::contact_velocity(const Constraint& c, const double* impulse)
     }
     return problem_->free_velocity().segment<3>(c.row) + (sum0 + sum1 + sum2).head<3>();
   } else {
-    Vec3 u = problem_->bias().segment<3>(c.row);
+    // Free bodies: entry by entry over both of them, added up once.
+    using Vec6 = Eigen::Matrix<double, 6, 1>;
+    Vec6 sum0 = Vec6::Zero(), sum1 = sum0, sum2 = sum0;
+    const double* bias = problem_->bias().data() + c.row;
+    double u0 = bias[0], u1 = bias[1], u2 = bias[2];
     for (Index k = c.begin; k < c.end; ++k) {
       const auto [dof, size] = piece_[k];
+      const double* y = y_.data() + dof;
       if (size == 6) {
-        using Vec6 = Eigen::Matrix<double, 6, 1>;
-        const Vec6 y = Eigen::Map<const Vec6>(y_.data() + dof);
-        for (int r = 0; r < 3; ++r) u[r] += Eigen::Map<const Vec6>(data + 6 * r).dot(y);
+        const Eigen::Map<const Vec6> v(y);
+        sum0 += Eigen::Map<const Vec6>(data).cwiseProduct(v);
+        sum1 += Eigen::Map<const Vec6>(data + 6).cwiseProduct(v);
+        sum2 += Eigen::Map<const Vec6>(data + 12).cwiseProduct(v);
       } else {
-        u.noalias() += Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3>>(data, size, 3)
-                           .transpose()
-                           .lazyProduct(y_.segment(dof, size));
+        for (Index d = 0; d < size; ++d) {
+          u0 += data[d] * y[d];
+          u1 += data[size + d] * y[d];
+          u2 += data[2 * size + d] * y[d];
+        }
       }
       data += 3 * size;
     }
-    return u;
+    return {u0 + sum0.sum(), u1 + sum1.sum(), u2 + sum2.sum()};
   }
 }
 
