@@ -126,7 +126,26 @@ void TreeMatrix::solve_lower_in_place(double* x) const {
   }
 }
 
+// Three rows fill no register: for trees of the usual size a copy with a fourth one does.
 void TreeMatrix::transform_three_rows(double* block) const {
+  constexpr Index kUsual = 64;
+  using Four = Eigen::Array4d;
+  if (size() > kUsual) return transform_plain_rows(block);
+  alignas(32) double padded[4 * kUsual];
+  const auto column = [&](Index d) { return Eigen::Map<Four, Eigen::Aligned32>(padded + 4 * d); };
+  for (Index d = 0; d < size(); ++d) column(d) << block[3 * d], block[3 * d + 1], block[3 * d + 2], 0.0;
+  for (Index d = size() - 1; d >= 0; --d) {
+    double* x = block + 3 * d;
+    const Four now = column(d) * inverse_[d];
+    for (int r = 0; r < 3; ++r) x[r] = now[r];
+    if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;
+    const Index* columns = path(d);
+    const double* l = row(d);
+    for (Index p = 0; p < depth_[d]; ++p) column(columns[p]) -= l[p] * now;
+  }
+}
+
+void TreeMatrix::transform_plain_rows(double* block) const {
   for (Index d = size() - 1; d >= 0; --d) {
     double* x = block + 3 * d;
     if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;

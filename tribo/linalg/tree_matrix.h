@@ -67,6 +67,7 @@ class TreeMatrix {
   void transform_three_rows(double* block) const;
 
  private:
+  void transform_plain_rows(double* block) const;
   const Index* path(Index d) const { return path_.data() + start_[d]; }
   double* row(Index d) { return values_.data() + start_[d]; }
   const double* row(Index d) const { return values_.data() + start_[d]; }

@@ -74,7 +74,9 @@ void DenseHalf::add_impulses(const Vector& impulse, double sign, Vector& target)
 
 void DenseHalf::multiply_transposed(const Vector& y, Vector& u) const {
   u.resize(rows_);
-  u.noalias() = matrix().transpose() * y;
+  Index row = 0;
+  for (; row + 4 <= rows_; row += 4) products<4>(row, y.data(), u.data() + row);
+  for (; row < rows_; ++row) products<1>(row, y.data(), u.data() + row);
 }
 
 void DenseHalf::velocity_of(const Vector& y, Vector& u) const {

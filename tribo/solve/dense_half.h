@@ -24,6 +24,23 @@ class DenseHalf {
   void velocity_of(const Vector& y, Vector& u) const;
   // u = X^T y.
   void multiply_transposed(const Vector& y, Vector& u) const;
+  // Rows [row, row + kRows) of X^T y.
+  template <int kRows>
+  void products(Index row, const double* y, double* out) const {
+    using Four = Eigen::Array4d;
+    const double* x = column(row);
+    Four sum[kRows];
+    for (Four& s : sum) s.setZero();
+    Index d = 0;
+    for (; d + 4 <= dofs_; d += 4) {
+      const Four now = Eigen::Map<const Four>(y + d);
+      for (int r = 0; r < kRows; ++r) sum[r] += Eigen::Map<const Four>(x + r * dofs_ + d) * now;
+    }
+    for (int r = 0; r < kRows; ++r) out[r] = (sum[r][0] + sum[r][2]) + (sum[r][1] + sum[r][3]);
+    for (; d < dofs_; ++d) {
+      for (int r = 0; r < kRows; ++r) out[r] += x[r * dofs_ + d] * y[d];
+    }
+  }
 
  private:
   void leave_out_untouched();

@@ -71,8 +71,9 @@ void DenseSweeps::sweep(const ContactProblem& problem) {
     const double* x0 = half_.column(row);
     if (problem.kind(i) != ConstraintKind::contact) {
       const double old = impulse_[row];
-      double u = problem.bias()[row] + problem.compliance()[row] * old;
-      for (Index d = 0; d < n; ++d) u += x0[d] * y[d];
+      double u = 0.0;
+      half_.products<1>(row, y, &u);
+      u += problem.bias()[row] + problem.compliance()[row] * old;
       const double next = solvers_.solve_scalar(i, u, old), step = next - old;
       impulse_[row] = next;
       if (step == 0.0) continue;
@@ -81,11 +82,9 @@ void DenseSweeps::sweep(const ContactProblem& problem) {
     }
     const double *x1 = x0 + n, *x2 = x1 + n;
     const Vec3 old = impulse_.segment<3>(row);
-    Vec3 u = problem.bias().segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(old);
-    const Eigen::Map<const Vector> now(y, n);
-    u[0] += Eigen::Map<const Vector>(x0, n).dot(now);
-    u[1] += Eigen::Map<const Vector>(x1, n).dot(now);
-    u[2] += Eigen::Map<const Vector>(x2, n).dot(now);
+    Vec3 u;
+    half_.products<3>(row, y, u.data());
+    for (int r = 0; r < 3; ++r) u[r] += problem.bias()[row + r] + problem.compliance()[row + r] * old[r];
     const Vec3 next = solvers_.solve_contact(i, u, old), step = next - old;
     impulse_.segment<3>(row) = next;
     if (step.isZero(0.0)) continue;
