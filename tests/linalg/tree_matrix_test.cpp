@@ -30,7 +30,8 @@ std::vector<std::vector<Index>> trees() {
           {-1, 0, 1, 2, 3, 4, 5, 6, 7, 5, 9, 10, 5, 12, 13, 5, 15, 16},  // four-legged
           {-1, -1, -1, 0, 1, 2},                                         // three roots
           random_parents(random, 25),
-          random_parents(random, 40)};
+          random_parents(random, 40),
+          random_parents(random, 90)};
 }
 
 // The dense twin of a matrix of bodies: sum J_b^T I_b J_b, plus a little on the diagonal.
@@ -83,6 +84,27 @@ TEST(TreeMatrix, ProductAndSolveAgreeWithDense) {
   }
 }
 
+// B L^-1 (B L^-1)^T = B H^-1 B^T; three rows at once are the same as one by one.
+TEST(TreeMatrix, TransformedRowsSeeTheInverse) {
+  test::Random random(17);
+  for (const auto& parent : trees()) {
+    Sample sample = sample_of(parent, 6);
+    const Index n = static_cast<Index>(parent.size());
+    ASSERT_TRUE(sample.packed.factorize());
+    Matrix rows = random.matrix(3, n);
+    if (n > 1) rows.col(n / 2).setZero();
+    const Matrix expected = rows * sample.dense.llt().solve(rows.transpose());
+    Matrix single(n, 3);
+    for (Index r = 0; r < 3; ++r) {
+      single.col(r) = rows.row(r).transpose();
+      sample.packed.transform_row(single.col(r).data());
+    }
+    sample.packed.transform_three_rows(rows.data());
+    EXPECT_LT((rows * rows.transpose() - expected).norm(), 1e-10 * expected.norm()) << n << " dofs";
+    EXPECT_LT((rows - single.transpose()).norm(), 1e-12 * rows.norm()) << n << " dofs";
+  }
+}
+
 TEST(TreeMatrix, RowsOnAPathKeepThePattern) {
   const std::vector<Index> parent = {-1, 0, 1, 2, 3, 4, 5, 6, 7, 5, 9, 10, 5, 12, 13, 5, 15, 16};
   Sample s = sample_of(parent, 4);
@@ -110,6 +132,19 @@ TEST(TreeMatrix, RefusesWhatIsNotPositiveDefinite) {
   EXPECT_FALSE(matrix.factorize());
   matrix.assign(Matrix::Constant(3, 3, std::nan("")));
   EXPECT_FALSE(matrix.factorize());
+}
+
+// Not with what is left of a matrix before.
+TEST(TreeMatrix, SolvesNothingAfterAFailure) {
+  const std::vector<Index> parent = {-1, 0, 0};
+  TreeMatrix matrix(parent);
+  matrix.assign(Matrix::Identity(3, 3));
+  ASSERT_TRUE(matrix.factorize());
+  matrix.assign(Matrix::Identity(3, 3) - 0.9 * Matrix::Ones(3, 3));
+  ASSERT_FALSE(matrix.factorize());
+  Vector x = Vector::Ones(3);
+  matrix.solve_in_place(x.data());
+  EXPECT_FALSE(x.allFinite());
 }
 
 TEST(TreeMatrix, TheSameTreeAgainAllocatesNothing) {

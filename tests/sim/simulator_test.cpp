@@ -96,6 +96,21 @@ TEST(Simulator, RestitutionBouncesToItsSquareOfTheHeight) {
   EXPECT_NEAR(apex, 0.64, 0.01);
 }
 
+TEST(Simulator, FrictionlessContactsPushAlongTheirNormals) {
+  const World world = crate_on_floor({.friction = 0.0}, 0.0);
+  Simulator simulator(world);
+  for (Index k = 0; k < 20; ++k) simulator.step();
+  Vec3 sum = Vec3::Zero();
+  for (std::size_t c = 0; c < simulator.contacts().size(); ++c) {
+    const Vec3& normal = simulator.contacts()[c].normal;
+    const Vec3& impulse = simulator.contact_impulses()[c];
+    EXPECT_LT(impulse.cross(normal).norm(), 1e-15);
+    sum += impulse;
+  }
+  const double weight = -world.gravity.z() * world.model.inertia(1).mass * world.time_step;
+  EXPECT_NEAR(std::abs(sum.z()), weight, 1e-5 * weight);
+}
+
 TEST(Simulator, ProblemOfAStepIsTheOneThatWasSolved) {
   Scene scene = make_scene("arm-press");
   Simulator simulator(scene.world);

@@ -114,7 +114,8 @@ INSTANTIATE_TEST_SUITE_P(Cascades, Allocation,
                          testing::Combine(testing::Values("sap", "canal"), testing::ValuesIn(scenes())));
 INSTANTIATE_TEST_SUITE_P(CascadeVariants, Allocation,
                          testing::Combine(testing::Values("sap:near_rigid=off", "canal:corrector=off",
-                                                          "canal:variant=printed", "al-dogleg", "al-damped"),
+                                                          "canal:variant=printed", "canal:growth=2",
+                                                          "al-dogleg", "al-damped"),
                                           testing::Values(scenes()[0], scenes()[6], scenes()[7])));
 
 TEST(AllocationCounter, Counts) {

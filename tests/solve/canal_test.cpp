@@ -137,12 +137,26 @@ TEST(Canal, ContradictionsAreNotSolved) {
   builder.add_unilateral(std::vector<JacobianPiece>{{body, Matrix::Constant(1, 1, 1.0)}}, -1.0);
   builder.add_unilateral(std::vector<JacobianPiece>{{body, Matrix::Constant(1, 1, -1.0)}}, -1.0);
   const ContactProblem problem = builder.build();
-  for (const char* spec : {"canal", "canal:variant=printed", "canal:corrector=off"}) {
+  for (const char* spec : {"canal", "canal:variant=printed", "canal:corrector=off", "canal:growth=2"}) {
     Solution solution;
     const Report report = make_solver(spec)->solve(problem, to(1e-6), solution);
     EXPECT_NE(report.status, Status::converged) << spec;
     EXPECT_TRUE(solution.impulse.allFinite());
   }
+}
+
+TEST(Canal, GivesUpWhenItsBudgetIsSpent) {
+  GeneratorSettings settings;
+  settings.bodies = 60;
+  const ContactProblem problem = generate("pile", settings);
+  Solution solution;
+  const Report free = make_solver("canal")->solve(problem, to(1e-8), solution);
+  ASSERT_EQ(free.status, Status::converged);
+  ASSERT_GT(free.factorizations, 20);
+  const Report cut = make_solver("canal:factorizations=5")->solve(problem, to(1e-8), solution);
+  EXPECT_EQ(cut.status, Status::iteration_limit);
+  EXPECT_LT(cut.factorizations, free.factorizations);
+  EXPECT_TRUE(solution.impulse.allFinite());
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/generators.h"
 #include "tribo/solve/alnewton.h"
@@ -38,6 +40,33 @@ TEST(PileStage, SolvesAPileOfHundreds) {
   bool swept = false;
   for (const Stage& stage : report.stages) swept = swept || stage.name == "nsgs";
   EXPECT_TRUE(swept);
+}
+
+// Boxes touch at several points, balls at one.
+TEST(PileStage, SharedPairsBoundTheWholeEarlier) {
+  PileStage stage;
+  ASSERT_TRUE(stage.fits(scene("pile", 300), true));
+  EXPECT_EQ(stage.largest_shallow(), PileStage::kLargestWhole);
+  ASSERT_TRUE(stage.fits(scene("wall", 200), false));
+  EXPECT_LT(stage.largest_shallow(), PileStage::kLargestWhole);
+}
+
+// What sweeps and a short Newton leave is taken up by convex surrogates, unless there is no friction.
+TEST(PileStage, ConvexSurrogatesFollowNewton) {
+  for (const double friction : {0.5, 0.0}) {
+    const ContactProblem problem = scene("wall", 80, friction);
+    Settings settings;
+    settings.explain = true;
+    settings.tolerance = 1e-15;  // not to be had
+    settings.max_iterations = 500;
+    Solution solution;
+    const Vector start = Vector::Constant(problem.row_count(), 1e-3);
+    const Report report = make_solver("auto")->solve(problem, settings, solution, &start);
+    const bool convex = std::any_of(report.stages.begin(), report.stages.end(),
+                                    [](const Stage& stage) { return stage.name == "canal"; });
+    EXPECT_EQ(convex, friction > 0.0);
+    EXPECT_LT(value_of(report.certificate, settings.measure), 1e-8);
+  }
 }
 
 // Whether Newton may work on a whole pile is a matter of what one factorisation costs, known before it is made.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 namespace tribo {
 
@@ -87,7 +88,11 @@ bool TreeMatrix::factorize() {
   for (Index d = size() - 1; d >= 0; --d) {
     double* l = row(d);
     const Index last = depth_[d];
-    if (!(l[last] > 0.0) || !std::isfinite(l[last])) return false;
+    if (!(l[last] > 0.0) || !std::isfinite(l[last])) {
+      // Whoever solves all the same shall notice.
+      std::fill(inverse_.begin(), inverse_.end(), std::numeric_limits<double>::quiet_NaN());
+      return false;
+    }
     const double pivot = std::sqrt(l[last]);
     const double inverse = inverse_[d] = 1.0 / pivot;
     l[last] = pivot;

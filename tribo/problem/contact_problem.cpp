@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "tribo/math/errors.h"
@@ -40,11 +41,12 @@ void unit_contact_block(const BlockJacobian& jacobian, Index i, Mat3& w) {
   w(1, 2) = w(2, 1) = yz;
 }
 
-// The same for any A = L L^T, by (L^-1 J^T)^T (L^-1 J^T), and for one row; `unit`: A = 1.
+// The same for any A = L L^T, by (L^-1 J^T)^T (L^-1 J^T), and for one row; `unit`: A = 1, of one row only.
 Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, bool unit,
                              Index i, Matrix& scratch) {
   Mat3 w = Mat3::Zero();
   const Index r = jacobian.rows(i);
+  assert(!unit || r == 1);
   for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
     const Index n = jacobian.piece_cols(p);
     if (unit) {

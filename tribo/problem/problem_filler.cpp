@@ -67,7 +67,9 @@ double* ProblemFiller::add_piece(Index tree) {
 
 double* ProblemFiller::add_piece(Index tree, const double* block) {
   const Index count = rows_of(problem_->kind_.back()) * problem_->mass_.block_size(tree);
-  return std::copy_n(block, count, add_piece(tree)) - count;
+  double* data = add_piece(tree);
+  std::copy_n(block, count, data);
+  return data;
 }
 
 void ProblemFiller::set_articulation(std::span<const Index> parent, const double* motion) {

@@ -1,6 +1,18 @@
 #include "tribo/sim/constraint_set.h"
 
 namespace tribo {
+namespace {
+
+// F (omega x r) = L omega: the rows of L are r x f of the rows f of F.
+Mat3 lever(const Mat3& rows, const Vec3& arm) {
+  Mat3 out;
+  out.col(0) = arm.y() * rows.col(2) - arm.z() * rows.col(1);
+  out.col(1) = arm.z() * rows.col(0) - arm.x() * rows.col(2);
+  out.col(2) = arm.x() * rows.col(1) - arm.y() * rows.col(0);
+  return out;
+}
+
+}  // namespace
 
 void ConstraintSet::clear() {
   entries_.clear();
@@ -41,19 +53,6 @@ double* ConstraintSet::body_on(const Model& model, Index tree, Index body) {
   ++entry.body_end;
   return bodies_.back().block.data();
 }
-
-namespace {
-
-// F (omega x r) = L omega: the rows of L are r x f of the rows f of F.
-Mat3 lever(const Mat3& rows, const Vec3& arm) {
-  Mat3 out;
-  out.col(0) = arm.y() * rows.col(2) - arm.z() * rows.col(1);
-  out.col(1) = arm.z() * rows.col(0) - arm.x() * rows.col(2);
-  out.col(2) = arm.x() * rows.col(1) - arm.y() * rows.col(0);
-  return out;
-}
-
-}  // namespace
 
 void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point,
                                    const Mat3& rows) {

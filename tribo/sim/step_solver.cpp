@@ -143,11 +143,10 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
     for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
       const Index tree = set.piece(p).tree;
       const double* values = set.values(set.piece(p));
-      double* block = filler.add_piece(local_tree_[tree]);
       if (roots) {
-        roots->transform(tree, rows, values, block);
+        roots->transform(tree, rows, values, filler.add_piece(local_tree_[tree]));
       } else {
-        std::copy(values, values + rows * model_->tree_dof_count(tree), block);
+        filler.add_piece(local_tree_[tree], values);
       }
       if (!bodies || model_->tree_dof_count(tree) <= kDenseTree) continue;
       for (Index b = entry.body_begin; b < entry.body_end; ++b) {

@@ -21,7 +21,7 @@ class TreeRoots {
   // A of a tree, dense, column-major; `same`: unchanged since the last call. False if it is not positive definite.
   bool set(Index tree, const double* matrix, bool same);
 
-  // out <- block L^-1; rows is 1 or 3; column-major.
+  // out <- block L^-1; rows is 1 or 3; column-major; the two must not overlap.
   void transform(Index tree, Index rows, const double* block, double* out) const;
   // b <- L^-T b and v' <- L^-1 v' of one tree.
   void transform_momentum(Index tree, double* momentum) const;

@@ -31,8 +31,9 @@ constexpr double kStiffBeta = 1e4;
 constexpr Index kPolishFactors = 2;        // of a start that could have been returned
 constexpr Index kWarmFactors = 8;          // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileSweeps = 300;  // before Newton on a whole pile
-constexpr Index kShallowPileFactors = 15;
-constexpr Index kConvexSteps = 120;
+constexpr Index kShallowPileFactors = 200;
+constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
+constexpr Index kConvexSteps = 120;           // outer steps of these
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;   // sweeps that one factorisation of it may cost
 constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
@@ -65,6 +66,7 @@ class Auto final : public Solver {
   bool run_warm(const ContactProblem& problem, Monitor& monitor);
   bool run_prediction(const ContactProblem& problem, Monitor& monitor);
   bool run_shallow_pile(const ContactProblem& problem, Monitor& monitor);
+  bool run_convex(const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
@@ -196,8 +198,8 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 }
 
 // A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
-// which contacts carry. Few steps suffice, or it goes round in circles: penalties too stiff to be solved, and softer ones
-// that lead nowhere. Convex surrogates get ahead there, as long as their penalty grows slowly.
+// which contacts carry. With friction few steps suffice, or it goes round in circles: penalties too stiff to be solved,
+// and softer ones that lead nowhere. Convex surrogates get ahead there.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
   if (!accelerated_) {
@@ -207,15 +209,25 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   if (run(accelerated_, make_nsgs, kShallowPileSweeps, problem, monitor)) return true;
   if (!newton_) newton_ = make_alnewton();
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
-  set_plan(*newton_, {.factorizations = kShallowPileFactors, .beta = kShallowPileBeta, .most_flops = cheap});
+  const bool frictional = monitor.settings().law == Law::exact && problem.has_friction();
+  set_plan(*newton_, {.factorizations = frictional ? kFrictionalPileFactors : kShallowPileFactors,
+                      .beta = kShallowPileBeta,
+                      .most_flops = cheap});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
   if (factor_flops(*newton_) > cheap) return false;
+  return (frictional && run_convex(problem, monitor)) || run_point(problem, monitor);
+}
+
+// As long as their penalty grows slowly.
+bool Auto::run_convex(const ContactProblem& problem, Monitor& monitor) {
   if (!convex_) {
     convex_ = make_canal();
     convex_->set_option("beta", "10");
     convex_->set_option("growth", "2");
+    convex_->set_option("stall", "30");
+    convex_->set_option("factorizations", "800");
   }
-  return run(convex_, make_canal, kConvexSteps, problem, monitor) || run_point(problem, monitor);
+  return run(convex_, make_canal, kConvexSteps, problem, monitor);
 }
 
 bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {

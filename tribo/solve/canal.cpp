@@ -38,9 +38,9 @@ enum class Variant { standard, printed };
 
 // Momentum residuals below this fraction of the free motion's are rounding.
 constexpr double kRounding = 1e-15;
-constexpr Index kStallSteps = 300;
-// The penalty goes up (option `growth`) after a surrogate that was solved in few Newton steps, down after one whose
-// strict form could not be solved, and farther after one that could not be solved at all.
+// The penalty goes up (option `growth`) after a surrogate that was solved in few Newton steps, or, without the strict
+// form, while the proximal term limits; down after one whose strict form could not be solved, and farther after one that
+// could not be solved at all.
 constexpr Index kQuickSteps = 4;
 constexpr double kDownFactor = 4.0, kHardFactor = 10.0;
 
@@ -82,6 +82,7 @@ class Canal final : public Solver {
   Index newton_steps_ = 50, corrector_steps_ = 15;
   double inner_ = 0.1;
   Index memory_ = 10;
+  Index stall_ = 300, factorizations_ = 1000000;
   double line_tolerance_ = 0.1;
   double printed_beta_ = 1e4, kappa_ = 10.0, printed_beta_max_ = 1e8, zeta_ = 0.25;
   double inner_tolerance_ = 1e-10;
@@ -121,6 +122,9 @@ std::vector<Option> Canal::options() {
       integer_option("newton", "Newton steps per outer step", newton_steps_, 1, 10000),
       integer_option("corrector_steps", "default: strict Newton steps per outer step", corrector_steps_, 1,
                      1000),
+      integer_option("stall", "outer steps without headway before giving up", stall_, 1, 1000000),
+      integer_option("factorizations", "Newton steps of all surrogates before giving up", factorizations_, 1,
+                     1000000),
       integer_option("anderson", "default: memory of the Anderson acceleration, 0 = off", memory_, 0, 30),
       real_option("line_tolerance", "exact line search: slope left, relative", line_tolerance_, 1e-15, 0.9),
       real_option("printed_beta", "printed: first penalty, N s per m/s", printed_beta_, 1e-6, 1e12),
@@ -331,7 +335,7 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
   prepare(problem, monitor);
   natural_ = natural_map(problem, law);
-  Index best_step = 0;
+  Index best_step = 0, taken = 0;
   double best = std::numeric_limits<double>::infinity();
   for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
     if (!solve_surrogate(problem, law, monitor)) {
@@ -345,7 +349,9 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
       best = monitor.best_error();
       best_step = k;
     }
-    if (k - best_step > kStallSteps) return Status::stalled;
+    if (k - best_step > stall_) return Status::stalled;
+    taken += steps_;
+    if (taken >= factorizations_) return Status::iteration_limit;
     natural_ = natural_map(problem, law);
     advance();
     adapt(problem, law, outcome);

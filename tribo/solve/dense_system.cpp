@@ -140,16 +140,16 @@ void DenseSystem::weigh(const Weight& weight) {
   const double* x = active_half_.data();
   double* out = weighted_.data();
   for (const Index i : active_) {
-    const Mat3& d = weight(i);
+    const Mat3& w = weight(i);
     if (problem_->rows(i) == 3) {
       const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
       for (int c = 0; c < 3; ++c, x += n, out += n) {
-        const double a = d(0, c), b = d(1, c), e = d(2, c);
-        for (Index k = 0; k < n; ++k) out[k] = a * x0[k] + b * x1[k] + e * x2[k];
+        const double w0 = w(0, c), w1 = w(1, c), w2 = w(2, c);
+        for (Index k = 0; k < n; ++k) out[k] = w0 * x0[k] + w1 * x1[k] + w2 * x2[k];
       }
     } else {
-      const double a = d(0, 0);
-      for (Index k = 0; k < n; ++k) out[k] = a * x[k];
+      const double w0 = w(0, 0);
+      for (Index k = 0; k < n; ++k) out[k] = w0 * x[k];
       x += n;
       out += n;
     }

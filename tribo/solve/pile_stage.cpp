@@ -12,6 +12,7 @@ namespace {
 constexpr Index kSmallestPile = 300;  // constraints, ...
 constexpr Index kSmallestRedundantPile =
     1500;  // ... from zero, where Newton on the whole does better for longer
+constexpr Index kLargestRedundantWhole = 1500;
 constexpr double kPairsPerTree = 1.2;
 constexpr double kRedundantShare = 0.2;
 constexpr Index kPileSweeps = 100;
@@ -50,8 +51,9 @@ bool PileStage::fits(const ContactProblem& problem, bool cold) {
          (!redundant_ || !cold || problem.constraint_count() > kSmallestRedundantPile);
 }
 
-// Contacts that share their pair of bodies slow down Newton on the whole, not Newton in patches.
-Index PileStage::largest_shallow() const { return redundant_ ? kSmallestRedundantPile : kLargestWhole; }
+// Contacts that share their pair of bodies leave Newton more ways to choose from: in large piles it needs many steps, in
+// patches few.
+Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundantWhole : kLargestWhole; }
 
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
 // sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
