@@ -33,6 +33,7 @@ constexpr Index kWarmFactors = 8;          // enough where hardly a contact has 
 constexpr Index kShallowPileSweeps = 300;  // before Newton on a whole pile
 constexpr Index kShallowPileFactors = 200;
 constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
+constexpr Index kLargestConvex = 1500;        // constraints: they take hundreds of factorisations
 constexpr Index kConvexSteps = 120;           // outer steps of these
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;   // sweeps that one factorisation of it may cost
@@ -209,7 +210,8 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   if (run(accelerated_, make_nsgs, kShallowPileSweeps, problem, monitor)) return true;
   if (!newton_) newton_ = make_alnewton();
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
-  const bool frictional = monitor.settings().law == Law::exact && problem.has_friction();
+  const bool frictional = monitor.settings().law == Law::exact && problem.has_friction() &&
+                          problem.constraint_count() <= kLargestConvex;
   set_plan(*newton_, {.factorizations = frictional ? kFrictionalPileFactors : kShallowPileFactors,
                       .beta = kShallowPileBeta,
                       .most_flops = cheap});
