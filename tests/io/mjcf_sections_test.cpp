@@ -146,6 +146,22 @@ TEST(MjcfSections, SoftnessIsOneWarningPerFile) {
   EXPECT_THROW(load_world(file, {.strict = true}, report), InvalidInput);
 }
 
+TEST(MjcfSections, SleepingIsASettingOfTheSimulator) {
+  EXPECT_TRUE(load_model(kArm + R"(<option><flag sleep="enable"/></option>)").warned_of("flag 'sleep'"));
+  EXPECT_TRUE(load_model(kArm + R"(<option><flag sleep="disable"/></option>)").report.warnings.empty());
+}
+
+// MuJoCo pushes from margin - gap on.
+TEST(MjcfSections, MarginsBeyondTheGapAreNamed) {
+  const auto loaded = [](const char* attributes) {
+    return load_model(std::string("<worldbody><geom size='1' ") + attributes + "/></worldbody>");
+  };
+  EXPECT_TRUE(loaded("margin='0.01'").warned_of("margin - gap"));
+  EXPECT_TRUE(loaded("margin='0.01' gap='0.005'").warned_of("margin - gap"));
+  EXPECT_TRUE(loaded("margin='0.01' gap='0.01'").report.warnings.empty());
+  EXPECT_TRUE(loaded("").report.warnings.empty());
+}
+
 TEST(MjcfSections, SensorsAreOneWarningPerSection) {
   const Loaded loaded = load_model(kArm + R"(<sensor/>
 <sensor><jointpos joint="j"/><jointvel joint="j"/></sensor>

@@ -164,6 +164,12 @@ void read_material(const Attributes& attributes, Geom& geom, LoadLog& log) {
     log.warn(attributes.element(), "torsional and rolling friction are not supported; condim 3 is used");
   }
   geom.margin = std::max(0.0, attributes.number("margin", 0.0));
+  if (attributes.number("gap", 0.0) < geom.margin) {
+    log.warn(
+        attributes.element(),
+        "contacts push when they touch, not from the distance margin - gap on: only the margin is used, to "
+        "find them");
+  }
   geom.contact_type = static_cast<std::uint32_t>(attributes.integer("contype", 1));
   geom.contact_affinity = static_cast<std::uint32_t>(attributes.integer("conaffinity", 1));
 }
@@ -182,10 +188,11 @@ std::optional<Segment> read_segment(const Attributes& attributes) {
 GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
   const Attributes attributes = request.file.attributes(request.element, "geom", request.childclass);
   attributes.check(
-      log, {"name",         "class",    "type",  "size",     "fromto",    "mesh",   "hfield", "contype",
-            "conaffinity",  "condim",   "group", "priority", "friction",  "margin", "mass",   "density",
-            "shellinertia", "fitscale", "pos",   "quat",     "axisangle", "xyaxes", "zaxis",  "euler"},
-      {"gap", "solmix", "solref", "solimp", "rgba", "material", "user", "fluidshape", "fluidcoef"});
+      log,
+      {"name",     "class", "type",     "size",      "fromto", "mesh",  "hfield", "contype", "conaffinity",
+       "condim",   "group", "priority", "friction",  "margin", "gap",   "mass",   "density", "shellinertia",
+       "fitscale", "pos",   "quat",     "axisangle", "xyaxes", "zaxis", "euler"},
+      {"solmix", "solref", "solimp", "rgba", "material", "user", "fluidshape", "fluidcoef"});
   const int type = attributes.word(
       "type", {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"},
       sphere);

@@ -25,11 +25,15 @@ void read_flags(const SourceElement& element, MjcfSwitches& switches, LoadLog& l
     if (!is_on(name, true)) log.warn(element, fmt::format("flag '{}' cannot be disabled", name));
   }
   if (is_on("override", false)) log.warn(element, "flag 'override' is not supported");
+  if (is_on("sleep", false)) {
+    log.warn(element,
+             "flag 'sleep' is ignored: sleeping is a setting of the simulator (tribo sim --sleeping)");
+  }
   log.check_attributes(element,
                        {"constraint", "passive", "contact", "equality", "limit", "frictionloss", "spring",
-                        "damper", "gravity", "filterparent", "clampctrl", "actuation", "override"},
+                        "damper", "gravity", "filterparent", "clampctrl", "actuation", "override", "sleep"},
                        {"warmstart", "refsafe", "sensor", "midphase", "eulerdamp", "autoreset", "nativeccd",
-                        "island", "energy", "fwdinv", "invdiscrete", "multiccd", "sleep"});
+                        "island", "energy", "fwdinv", "invdiscrete", "multiccd"});
 }
 
 // A quaternion that is all zeros means no rotation.
