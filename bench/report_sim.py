@@ -79,12 +79,15 @@ def scale_section(out):
     if not rows:
         return ""
     label = lambda r: r["scene"]  # noqa: E731
-    time = charts.curves(series_of(rows, "bodies", "us_per_step_body", label), "CPU time per step and body, µs", "bodies", False)
+    plain = [r for r in rows if " " not in r["scene"]]  # the others, ten times as dear, would press them flat
+    time = charts.curves(series_of(plain, "bodies", "us_per_step_body", label), "CPU time per step and body, µs", "bodies", False)
+    others = charts.curves(series_of(rows, "bodies", "us_per_step_body", label), "the same with friction, and by nsgs, µs", "bodies")
     memory = charts.curves(series_of(rows, "bodies", "kb_per_body", label), "Peak memory per body, kB", "bodies", False)
     clutter = [r for r in rows if r["scene"] == "clutter"]
     parts = {p: [(float(r["bodies"]), float(r[f"{p}_us"])) for r in clutter] for p in PARTS if clutter}
     split = charts.curves(parts, "clutter: parts of a step per body, µs", "bodies") if parts else ""
-    pictures = figure(out, "sim_scale", time) + figure(out, "sim_scale_memory", memory) + figure(out, "sim_scale_parts", split)
+    named = {"sim_scale": time, "sim_scale_others": others, "sim_scale_memory": memory, "sim_scale_parts": split}
+    pictures = "".join(figure(out, name, picture) for name, picture in named.items())
     columns = {"scene": "scene", "bodies": "bodies", "steps": "steps", "us_per_step_body": "µs per step and body",
                "us_per_step_contact": "µs per step and contact", "kb_per_body": "kB per body", "contacts": "contacts",
                "iterations": "iterations", "certificate_worst": "worst certificate", "missed_steps": "missed",
