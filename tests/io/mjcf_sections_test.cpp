@@ -151,15 +151,19 @@ TEST(MjcfSections, SleepingIsASettingOfTheSimulator) {
   EXPECT_TRUE(load_model(kArm + R"(<option><flag sleep="disable"/></option>)").report.warnings.empty());
 }
 
-// MuJoCo pushes from margin - gap on.
+// MuJoCo pushes from the distance margin - gap on.
 TEST(MjcfSections, MarginsBeyondTheGapAreNamed) {
   const auto loaded = [](const char* attributes) {
     return load_model(std::string("<worldbody><geom size='1' ") + attributes + "/></worldbody>");
   };
-  EXPECT_TRUE(loaded("margin='0.01'").warned_of("margin - gap"));
-  EXPECT_TRUE(loaded("margin='0.01' gap='0.005'").warned_of("margin - gap"));
+  EXPECT_TRUE(loaded("margin='0.01'").warned_of("margin without"));
+  EXPECT_TRUE(loaded("margin='0.01' gap='0.005'").warned_of("margin without"));
   EXPECT_TRUE(loaded("margin='0.01' gap='0.01'").report.warnings.empty());
   EXPECT_TRUE(loaded("").report.warnings.empty());
+  const Loaded many = load_model(R"(<default><geom margin="0.01"/></default>
+<worldbody><geom size="1"/><geom size="1"/><geom size="1" margin=".1"/></worldbody>)");
+  ASSERT_EQ(many.report.warnings.size(), 1u);
+  EXPECT_TRUE(many.warned_of("first of 2 elements"));
 }
 
 TEST(MjcfSections, SensorsAreOneWarningPerSection) {

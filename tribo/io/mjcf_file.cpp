@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace tribo::detail {
@@ -45,15 +46,31 @@ void expand_includes(SourceElement& element, const std::filesystem::path& folder
   }
 }
 
-// Nearly every model shapes MuJoCo's soft constraints, on hundreds of elements: one warning for each file.
-class Softness {
+bool shapes_softness(const SourceElement& element) {
+  return std::any_of(element.attributes.begin(), element.attributes.end(), [](const auto& attribute) {
+    const std::string_view name = attribute.first;
+    return name.starts_with("solref") || name.starts_with("solimp") || name == "solmix";
+  });
+}
+
+// Contacts that push from a distance on. Numbers that are none are refused where they are read.
+bool pushes_at_a_distance(const SourceElement& element) {
+  if (element.name != "geom" && element.name != "pair") return false;
+  const auto number = [&](std::string_view name) {
+    const std::string* text = element.find(name);
+    return text != nullptr ? std::strtod(text->c_str(), nullptr) : 0.0;
+  };
+  return number("margin") > 0.0 && number("gap") < number("margin");
+}
+
+// What models do on hundreds of elements (nearly every one shapes MuJoCo's soft constraints): one warning for each file.
+class OncePerFile {
  public:
+  OncePerFile(bool (*concerns)(const SourceElement&), const char* message)
+      : concerns_(concerns), message_(message) {}
+
   void look_at(const SourceElement& element) {
-    const auto shapes_softness = [](const auto& attribute) {
-      const std::string_view name = attribute.first;
-      return name.starts_with("solref") || name.starts_with("solimp") || name == "solmix";
-    };
-    if (std::any_of(element.attributes.begin(), element.attributes.end(), shapes_softness)) {
+    if (concerns_(element)) {
       Found& found = files_[*element.file];
       if (found.count++ == 0) found.first = &element;
     }
@@ -63,10 +80,7 @@ class Softness {
   void warn(LoadLog& log) const {
     for (const auto& [file, found] : files_) {
       const std::string where = found.count > 1 ? fmt::format(" (first of {} elements)", found.count) : "";
-      log.warn(*found.first,
-               fmt::format("solref and solimp are ignored{}: contacts and limits are rigid; materials can "
-                           "get a stiffness in SI units, see docs/simulator.md",
-                           where));
+      log.warn(*found.first, fmt::format(fmt::runtime(message_), where));
     }
   }
 
@@ -75,6 +89,8 @@ class Softness {
     const SourceElement* first = nullptr;
     int count = 0;
   };
+  bool (*concerns_)(const SourceElement&);
+  const char* message_;
   std::map<std::string, Found> files_;
 };
 
@@ -98,9 +114,16 @@ MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file
       read_compiler(section, log, compiler_);
     }
   }
-  Softness softness;
-  softness.look_at(root_);
-  softness.warn(log);
+  for (OncePerFile remark :
+       {OncePerFile(shapes_softness,
+                    "solref and solimp are ignored{}: contacts and limits are rigid; materials can get a "
+                    "stiffness in SI units, see docs/simulator.md"),
+        OncePerFile(pushes_at_a_distance,
+                    "margin without an equal gap{}: contacts are found within the margin, but push when they "
+                    "touch, not from a distance on")}) {
+    remark.look_at(root_);
+    remark.warn(log);
+  }
   for (const SourceElement& section : root_.children) {
     if (section.name == "default") defaults_.read(section, log);
   }

@@ -164,12 +164,6 @@ void read_material(const Attributes& attributes, Geom& geom, LoadLog& log) {
     log.warn(attributes.element(), "torsional and rolling friction are not supported; condim 3 is used");
   }
   geom.margin = std::max(0.0, attributes.number("margin", 0.0));
-  if (attributes.number("gap", 0.0) < geom.margin) {
-    log.warn(
-        attributes.element(),
-        "contacts push when they touch, not from the distance margin - gap on: only the margin is used, to "
-        "find them");
-  }
   geom.contact_type = static_cast<std::uint32_t>(attributes.integer("contype", 1));
   geom.contact_affinity = static_cast<std::uint32_t>(attributes.integer("conaffinity", 1));
 }
