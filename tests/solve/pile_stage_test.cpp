@@ -10,6 +10,7 @@
 #include "tribo/problem/generators.h"
 #include "tribo/solve/alnewton.h"
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/nsgs.h"
 
 namespace tribo {
 namespace {
@@ -125,6 +126,70 @@ TEST(PatchSolver, RepairsWhereItIsBad) {
   EXPECT_GT(outcome.patches, 0);
   patches.inspect(problem, Law::exact, impulse, allowed);
   EXPECT_LT(patches.worst(), 0.01 * before);
+}
+
+// What is swept after patches: the bad ones, all that share a body with them, and nothing twice.
+TEST(PatchSolver, SurroundingsOfWhatIsBad) {
+  const ContactProblem problem = scene("pile", 120);
+  const Vector impulse = Vector::Zero(problem.row_count());
+  PatchSolver patches;
+  patches.prepare(problem);
+  patches.inspect(problem, Law::exact, impulse, 0.0);
+  const double allowed = 0.9 * patches.worst();
+  const Index bad = patches.inspect(problem, Law::exact, impulse, allowed);
+  const auto alone = patches.around_bad(problem, allowed, 0);
+  ASSERT_EQ(static_cast<Index>(alone.size()), bad);
+  const std::vector<Index> core(alone.begin(), alone.end());
+  const auto near = patches.around_bad(problem, allowed, 1);
+  std::vector<bool> inside(problem.constraint_count(), false), expected(problem.constraint_count(), false);
+  for (const Index i : near) inside[i] = true;
+  const BlockJacobian& jacobian = problem.jacobian();
+  const auto share_a_body = [&jacobian](Index a, Index b) {
+    for (Index p = jacobian.piece_begin(a); p < jacobian.piece_end(a); ++p) {
+      for (Index q = jacobian.piece_begin(b); q < jacobian.piece_end(b); ++q) {
+        if (jacobian.piece_tree(p) == jacobian.piece_tree(q)) return true;
+      }
+    }
+    return false;
+  };
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    for (const Index k : core) expected[i] = expected[i] || share_a_body(i, k);
+  }
+  EXPECT_EQ(inside, expected);
+  EXPECT_TRUE(std::is_sorted(near.begin(), near.end()));
+  EXPECT_EQ(std::adjacent_find(near.begin(), near.end()), near.end());
+}
+
+// Sweeps over a part leave the impulses outside as they are and solve what is inside.
+TEST(PileStage, SweepsOverAPart) {
+  const ContactProblem problem = scene("pile", 60);
+  const Index count = problem.constraint_count();
+  std::vector<Index> part;
+  for (Index i = count / 3; i < count / 2; ++i) part.push_back(i);
+  Settings settings;
+  settings.islands = false;
+  settings.max_iterations = 3000;
+  Vector start = Vector::Zero(problem.row_count());  // in the cones, or it would be moved there
+  for (Index i = 0; i < count; ++i) start[problem.row(i) + problem.rows(i) - 1] = 1e-3;
+  const auto nsgs = make_nsgs();
+  nsgs->set_option("accelerate", "cg");
+  set_plan(*nsgs, {.only = part});
+  Solution solution;
+  nsgs->solve(problem, settings, solution, &start);
+  const Vector& impulse = last_impulse(*nsgs);
+  PatchSolver patches;
+  patches.prepare(problem);
+  const double allowed = 1e-9 * impulse.lpNorm<Eigen::Infinity>();
+  patches.inspect(problem, Law::exact, impulse, allowed);
+  const auto bad = patches.around_bad(problem, allowed, 0);
+  for (Index i = 0; i < count; ++i) {
+    const Index row = problem.row(i), rows = problem.rows(i);
+    if (std::binary_search(part.begin(), part.end(), i)) {
+      EXPECT_FALSE(std::binary_search(bad.begin(), bad.end(), i)) << i;
+    } else {
+      EXPECT_EQ(impulse.segment(row, rows), start.segment(row, rows)) << i;
+    }
+  }
 }
 
 }  // namespace

@@ -28,9 +28,8 @@ constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
 constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
 constexpr double kStiffBeta = 1e4;
-constexpr Index kPolishFactors = 2;        // of a start that could have been returned
-constexpr Index kWarmFactors = 8;          // enough where hardly a contact has changed since the last step
-constexpr Index kShallowPileSweeps = 300;  // before Newton on a whole pile
+constexpr Index kPolishFactors = 2;  // of a start that could have been returned
+constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
 constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
 constexpr Index kLargestConvex = 1500;        // constraints: they take hundreds of factorisations
@@ -80,7 +79,7 @@ class Auto final : public Solver {
   Index admm_iterations_ = 40;
   Index large_ = 20000;
 
-  std::unique_ptr<Solver> sweeps_, accelerated_, admm_, newton_, convex_, point_;
+  std::unique_ptr<Solver> sweeps_, admm_, newton_, convex_, point_;
   PileStage pile_;
   TinySweeps tiny_;
   DenseSweeps sweeps_on_few_;
@@ -203,11 +202,7 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 // and softer ones that lead nowhere. Convex surrogates get ahead there.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
-  if (!accelerated_) {
-    accelerated_ = make_nsgs();
-    accelerated_->set_option("accelerate", "cg");
-  }
-  if (run(accelerated_, make_nsgs, kShallowPileSweeps, problem, monitor)) return true;
+  if (pile_.run(problem, monitor, true)) return true;
   if (!newton_) newton_ = make_alnewton();
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
   const bool frictional = monitor.settings().law == Law::exact && problem.has_friction() &&

@@ -120,10 +120,11 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
   const bool accelerated = acceleration_ == Acceleration::cg && !plan_.plain;
   rest_.reset(problem.constraint_count(), longest_rest_, accelerated);
   if (!plan_.go_on || plan_.plain) momentum_.reset();
+  const std::span<const Index> visits = plan_.only.empty() ? order_.visits() : plan_.only;
   const auto one_sweep = [&](Index) {
     if (shuffle_ == Shuffle::every) order_.shuffle();
     if (accelerated) momentum_.advance(sweeps_, state_.impulse);
-    const SweepChange change = rest_.sweep(sweeps_, order_.visits(), state_.impulse, visitor);
+    const SweepChange change = rest_.sweep(sweeps_, visits, state_.impulse, visitor);
     if (accelerated) momentum_.learn(change);
     return change;
   };

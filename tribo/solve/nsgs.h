@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "tribo/solve/solver.h"
 
@@ -15,6 +16,7 @@ struct SweepPlan {
   bool go_on = false;         // from where the last call ended (not from its best iterate), with its momentum
   double relaxation = 1.0;    // times the option's
   bool plain = false;         // without momentum, whatever the option says
+  std::span<const Index> only{};  // constraints to visit, ascending; empty: all. Must outlive the call.
 };
 void set_plan(Solver& nsgs, const SweepPlan& plan);
 // Where the last call ended; its best iterate may be another one.

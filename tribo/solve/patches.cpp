@@ -80,6 +80,17 @@ void PatchSolver::add_neighbours(const ContactProblem& problem, std::size_t begi
   }
 }
 
+// Rings of neighbours around the constraints there are; all in ascending order.
+void PatchSolver::add_rings(const ContactProblem& problem, Index rings, std::size_t most) {
+  std::size_t begin = 0;
+  for (Index ring = 0; ring < rings; ++ring) {
+    const std::size_t end = constraints_.size();
+    add_neighbours(problem, begin, end, -1.0, most);
+    begin = end;
+  }
+  std::sort(constraints_.begin(), constraints_.end());
+}
+
 // The bad constraints around `seed`, nearest first, and their surroundings.
 void PatchSolver::collect(const ContactProblem& problem, Index seed, const Plan& plan) {
   constraints_.assign(1, seed);
@@ -88,13 +99,19 @@ void PatchSolver::collect(const ContactProblem& problem, Index seed, const Plan&
     add_neighbours(problem, k, k + 1, plan.allowed, static_cast<std::size_t>(plan.core));
   }
   for (const Index i : constraints_) done_[i] = 1;
-  std::size_t begin = 0;
-  for (Index ring = 0; ring < plan.overlap; ++ring) {
-    const std::size_t end = constraints_.size();
-    add_neighbours(problem, begin, end, -1.0, static_cast<std::size_t>(plan.largest));
-    begin = end;
+  add_rings(problem, plan.overlap, static_cast<std::size_t>(plan.largest));
+}
+
+std::span<const Index> PatchSolver::around_bad(const ContactProblem& problem, double allowed, Index rings) {
+  constraints_.clear();
+  ++patch_;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (error_[i] <= allowed) continue;
+    mark_[i] = patch_;
+    constraints_.push_back(i);
   }
-  std::sort(constraints_.begin(), constraints_.end());
+  add_rings(problem, rings, std::numeric_limits<std::size_t>::max());
+  return constraints_;
 }
 
 bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) {

@@ -43,6 +43,9 @@ class PatchSolver {
   // Number of constraints whose natural map at `impulse` exceeds `allowed`.
   Index inspect(const ContactProblem& problem, Law law, const Vector& impulse, double allowed);
 
+  // After inspect(): the constraints that were bad and `rings` of neighbours around them, ascending.
+  std::span<const Index> around_bad(const ContactProblem& problem, double allowed, Index rings);
+
   double worst() const { return worst_; }  // largest natural map that inspect() met, N s
 
   // After inspect() at the same impulses: solves patch after patch. `settings`: tolerance and law; tolerances of the
@@ -55,6 +58,7 @@ class PatchSolver {
   void collect(const ContactProblem& problem, Index seed, const Plan& plan);
   void add_neighbours(const ContactProblem& problem, std::size_t begin, std::size_t end, double more_than,
                       std::size_t most);
+  void add_rings(const ContactProblem& problem, Index rings, std::size_t most);
   bool extract(const ContactProblem& problem, const Vector& impulse);
   void put_back(const ContactProblem& problem, Vector& impulse);
 

@@ -18,15 +18,20 @@ constexpr double kRedundantShare = 0.2;
 constexpr Index kPileSweeps = 100;
 constexpr Index kPlainSweeps = 400;
 constexpr double kLowestRelaxation = 0.3;
-constexpr Index kPileBudget = 6000;        // sweeps, before other methods have their turn; ...
-constexpr Index kPileBudgetAlone = 20000;  // ... where they would have none
+constexpr Index kPileBudgetAlone = 20000;  // sweeps, where no other method would have its turn
+constexpr Index kPileBudget = 6000, kBriefBudget = 600;
+constexpr Index kBriefSweeps = 300;
 constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
-constexpr double kFewRedundant = 0.1;  // ... which shared pairs of bodies make slow
+constexpr double kFewRedundant = 0.3;  // ... which shared pairs of bodies make slow
+constexpr double kLocalShare = 0.5;    // of the constraints, up to which sweeps leave out the others
+constexpr Index kRings = 3;            // around bad constraints that are swept with them, ...
+constexpr Index kRingsRedundant = 2;   // ... where every body has many contacts
+constexpr Index kLocalSweeps = 10;     // of these, where contacts share pairs
 constexpr Index kPatch = 120;          // constraints of the first patches
 constexpr Index kPatchFactors = 20;
 constexpr Index kPatchGrowths = 6;
-constexpr double kPatchWork =
-    60.0;  // factorisations of the whole that patches may be worth where it is an alternative
+// Factorisations of the whole that patches may be worth where it is an alternative.
+constexpr double kPatchWork = 60.0, kBriefWork = 20.0;
 
 }  // namespace
 
@@ -55,10 +60,28 @@ bool PileStage::fits(const ContactProblem& problem, bool cold) {
 // patches few.
 Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundantWhole : kLargestWhole; }
 
+PileStage::Budget PileStage::budget(Index count, bool briefly) {
+  if (briefly) return {kBriefBudget, kBriefWork * static_cast<double>(count)};
+  if (count > kLargestWhole) return {kPileBudgetAlone, std::numeric_limits<double>::infinity()};
+  return {kPileBudget, kPatchWork * static_cast<double>(count)};
+}
+
+// What patches left, with its surroundings, is swept by itself: a few hard places must not cost sweeps of everything, or
+// a step would cost more per body the larger the pile is.
+void PileStage::plan_after_patches(const ContactProblem& problem, Law law, double allowed) {
+  patches_.inspect(problem, law, impulse_, allowed);
+  SweepPlan plan{.same_problem = true,
+                 .only = patches_.around_bad(problem, allowed, redundant_ ? kRingsRedundant : kRings)};
+  const bool local = static_cast<double>(plan.only.size()) <= kLocalShare * problem.constraint_count();
+  if (!local) plan.only = {};
+  count_ = redundant_ ? (local ? kLocalSweeps : kPileSweeps / 2) : kPileSweeps;
+  set_plan(*sweeps_, plan);
+}
+
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
 // sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
 // on them, grow from time to time. Cost per body does not depend on the size of the island.
-bool PileStage::run(const ContactProblem& problem, Monitor& monitor) {
+bool PileStage::run(const ContactProblem& problem, Monitor& monitor, bool briefly) {
   if (!sweeps_) {
     sweeps_ = make_nsgs();
     sweeps_->set_option("accelerate", "cg");
@@ -69,28 +92,27 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor) {
   const double few = (redundant_ ? kFewRedundant : kFew) * problem.constraint_count();
   PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
   double before = std::numeric_limits<double>::infinity();
-  Index sweeps = kPileSweeps, patched = 0;
+  Index spent = 0, patched = 0;
   double relaxation = 1.0;
   bool plain = false;
-  const Index most = problem.constraint_count() > kLargestWhole ? kPileBudgetAlone : kPileBudget;
-  double work = problem.constraint_count() > kLargestWhole ? std::numeric_limits<double>::infinity()
-                                                           : kPatchWork * problem.constraint_count();
-  for (Index spent = 0; spent < most && work > 0.0; spent += sweeps) {
-    const Report report = sweeps_->solve(problem, monitor.part_settings(sweeps), solution_, &impulse_);
+  count_ = kPileSweeps;
+  for (Budget left = budget(problem.constraint_count(), briefly); spent < left.sweeps && left.work > 0.0;) {
+    const Report report = sweeps_->solve(problem, monitor.part_settings(count_), solution_, &impulse_);
     if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
+    spent += count_;
     impulse_ = last_impulse(*sweeps_);
     const double reference = reference_impulse(problem, impulse_);
-    const double target = monitor.tolerance() * reference;
-    plan.allowed = 0.3 * target;
-    const Index bad = patches_.inspect(problem, monitor.settings().law, impulse_, plan.allowed);
+    const double target = monitor.tolerance() * reference, allowed = 0.3 * target;
+    const Index bad = patches_.inspect(problem, monitor.settings().law, impulse_, allowed);
     const double worst = patches_.worst() / reference;
     const bool is_local = static_cast<double>(bad) < few;
     const bool slow = worst > 0.5 * before;
-    const bool circling = !is_local && !plain && worst > before;
-    if (circling || (!is_local && !slow)) {
+    const bool circling = !is_local && !plain && !briefly && worst > before;
+    if (briefly && !is_local && spent >= kBriefSweeps) return false;
+    if (circling || (!is_local && (!slow || briefly))) {
       if (circling) relaxation = std::max(0.8 * relaxation, kLowestRelaxation);
       plain = circling;
-      sweeps = plain ? kPlainSweeps : 2 * kPileSweeps;
+      count_ = plain ? kPlainSweeps : 2 * kPileSweeps;
       before = worst;
       set_plan(
           *sweeps_,
@@ -98,10 +120,10 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor) {
               .same_problem = true, .go_on = true, .relaxation = plain ? relaxation : 1.0, .plain = plain});
       continue;
     }
-    if (!is_local) plan.allowed = std::max(plan.allowed, 0.1 * patches_.worst());
+    plan.allowed = is_local ? allowed : std::max(allowed, 0.1 * patches_.worst());
     const PatchSolver::Outcome outcome =
         patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
-    work -= outcome.work;
+    left.work -= outcome.work;
     for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
     monitor.note_count("patches", outcome.patches);
     if (patched++ < kPatchGrowths) {
@@ -109,10 +131,9 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor) {
       plan.largest += plan.largest / 2;
       plan.factorizations += plan.factorizations / 2 + 1;
     }
-    sweeps = redundant_ ? kPileSweeps / 2 : kPileSweeps;
     before = std::numeric_limits<double>::infinity();
     plain = false;
-    set_plan(*sweeps_, SweepPlan{.same_problem = true});
+    plan_after_patches(problem, monitor.settings().law, allowed);
   }
   return false;
 }

@@ -21,14 +21,23 @@ class PileStage {
   bool fits(const ContactProblem& problem, bool cold);
   // Constraints up to which Newton on the whole may do better than run(), after fits().
   Index largest_shallow() const;
-  // From monitor.best(). True when the monitor said to end.
-  bool run(const ContactProblem& problem, Monitor& monitor);
+  // From monitor.best(). True when the monitor said to end. `briefly`: up to 300 sweeps, and patches only where few
+  // constraints are left over; for piles that another method may solve as a whole.
+  bool run(const ContactProblem& problem, Monitor& monitor, bool briefly = false);
 
  private:
+  struct Budget {
+    Index sweeps;
+    double work;  // of patches, factorisations times constraints
+  };
+  static Budget budget(Index count, bool briefly);
+  void plan_after_patches(const ContactProblem& problem, Law law, double allowed);
+
   std::unique_ptr<Solver> sweeps_;
   PatchSolver patches_;
   Solution solution_;
   Vector impulse_;          // where run() has come to
+  Index count_ = 0;         // sweeps of the next call
   bool redundant_ = false;  // many contacts share their pair of bodies
 };
 

@@ -185,16 +185,17 @@ void SweepRest::reset(Index count, Index longest, bool only_still) {
 
 std::span<const Index> SweepRest::find_awake(std::span<const Index> order) {
   if (resting_ == 0) return order;
-  awake_.clear();
+  awake_.resize(order.size());
   resting_ = 0;
-  for (const Index i : order) {
-    if (rest_[i] == 0) {
-      awake_.push_back(i);
-    } else if (--rest_[i] > 0) {
-      ++resting_;
-    }
+  std::size_t awake = 0;
+  for (const Index i : order) {  // without branches: who rests is hard to predict
+    const std::uint16_t left = rest_[i];
+    awake_[awake] = i;
+    awake += left == 0 ? 1 : 0;
+    rest_[i] = left - (left > 0 ? 1 : 0);
+    resting_ += left > 1 ? 1 : 0;
   }
-  return awake_;
+  return {awake_.data(), awake};
 }
 
 void SweepRest::update(std::span<const Index> awake, const SweepChange& change) {
@@ -209,7 +210,8 @@ void SweepRest::update(std::span<const Index> awake, const SweepChange& change) 
     if (steps_[i] > small) {
       quiet_[i] = 0;
     } else if (++quiet_[i] >= 3) {
-      rest_[i] = std::min(longest_, quiet_[i] - 2);
+      rest_[i] = quiet_[i] = static_cast<std::uint16_t>(std::min<Index>(longest_, quiet_[i] - 2));
+      quiet_[i] += 2;
       ++resting_;
     }
   }

@@ -56,6 +56,7 @@ class SweepOperator {
   }
 
  private:
+  using Vec6 = Eigen::Matrix<double, 6, 1>;
   struct Constraint {
     Index row = 0;
     Index slot = 0;
@@ -136,8 +137,9 @@ class SweepRest {
 
   Index longest_ = 0;
   bool only_still_ = false;
-  Index resting_ = 0;  // how many have rest > 0
-  std::vector<Index> rest_, quiet_, awake_;
+  Index resting_ = 0;                        // how many have rest > 0
+  std::vector<std::uint16_t> rest_, quiet_;  // sweeps to rest, and visits without a step
+  std::vector<Index> awake_;
   Numbers steps_;
 };
 
@@ -249,7 +251,6 @@ Vec3 SweepOperator::contact_velocity(const Constraint& c, const double* impulse)
     return problem_->free_velocity().segment<3>(c.row) + (sum0 + sum1 + sum2).head<3>();
   } else {
     // Free bodies: entry by entry over both of them, added up once.
-    using Vec6 = Eigen::Matrix<double, 6, 1>;
     Vec6 sum0 = Vec6::Zero(), sum1 = sum0, sum2 = sum0;
     const double* bias = problem_->bias().data() + c.row;
     double u0 = bias[0], u1 = bias[1], u2 = bias[2];
@@ -279,12 +280,17 @@ double SweepOperator::scalar_velocity(const Constraint& c, const double* impulse
   const double* data = data_.data() + c.data;
   const double* from = kRows ? impulse : y_.data();
   double u = kRows ? problem_->free_velocity()[c.row] : problem_->bias()[c.row];
+  Vec6 sum = Vec6::Zero();
   for (Index k = c.begin; k < c.end; ++k) {
     const auto [dof, size] = piece_[k];
-    for (Index j = 0; j < size; ++j) u += data[j] * from[dof + j];
+    if (!kRows && size == 6) {
+      sum += Eigen::Map<const Vec6>(data).cwiseProduct(Eigen::Map<const Vec6>(from + dof));
+    } else {
+      for (Index j = 0; j < size; ++j) u += data[j] * from[dof + j];
+    }
     data += size;
   }
-  return u;
+  return kRows ? u : u + sum.sum();
 }
 
 inline void SweepOperator::push_contact(const Constraint& c, const Vec3& step) {
@@ -292,7 +298,6 @@ inline void SweepOperator::push_contact(const Constraint& c, const Vec3& step) {
   for (Index k = c.begin; k < c.end; ++k) {
     const auto [dof, size] = piece_[k];
     if (size == 6) {
-      using Vec6 = Eigen::Matrix<double, 6, 1>;
       Eigen::Map<Vec6> y(y_.data() + dof);
       y += step[0] * Eigen::Map<const Vec6>(data) + step[1] * Eigen::Map<const Vec6>(data + 6) +
            step[2] * Eigen::Map<const Vec6>(data + 12);
@@ -308,7 +313,11 @@ inline void SweepOperator::push_scalar(const Constraint& c, double step) {
   const double* data = data_.data() + c.data;
   for (Index k = c.begin; k < c.end; ++k) {
     const auto [dof, size] = piece_[k];
-    for (Index j = 0; j < size; ++j) y_[dof + j] += step * data[j];
+    if (size == 6) {
+      Eigen::Map<Vec6>(y_.data() + dof) += step * Eigen::Map<const Vec6>(data);
+    } else {
+      for (Index j = 0; j < size; ++j) y_[dof + j] += step * data[j];
+    }
     data += size;
   }
 }
