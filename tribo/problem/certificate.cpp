@@ -78,21 +78,29 @@ Vec3 project_dual(const Local& local, const Vec3& x) {
 // lambda_i - P_i(lambda_i - step hat w_i); zeros beyond the constraint's rows. The plain difference loses w
 // beside a huge lambda, and impulses that grow without bound would look like a solution; where the projection
 // is idle the map is step hat w itself, and on the cone, by Moreau, step hat w - P_K*(step hat w - lambda).
-Vec3 natural_map(const ContactProblem& problem, Index i, const Local& local, double step) {
+Vec3 contact_map(const Local& local, double step) {
   const Vec3& lambda = local.lambda;
-  if (problem.kind(i) == ConstraintKind::contact) {
-    const Vec3 move = step * local.hat;
-    if (lambda.squaredNorm() > move.squaredNorm()) return move - project_dual(local, move - lambda);
-    return lambda - project_primal(local, lambda - move);
-  }
+  const Vec3 move = step * local.hat;
+  if (lambda.squaredNorm() > move.squaredNorm()) return move - project_dual(local, move - lambda);
+  return lambda - project_primal(local, lambda - move);
+}
+
+double scalar_map(const ContactProblem& problem, Index i, const Local& local, double step) {
   const double move = step * local.w[0];
-  const double target = lambda[0] - move;
+  const double target = local.lambda[0] - move;
   const double projected = project_scalar(problem, i, target);
-  return Vec3(projected == target ? move : lambda[0] - projected, 0.0, 0.0);
+  return projected == target ? move : local.lambda[0] - projected;
+}
+
+Vec3 natural_map(const ContactProblem& problem, Index i, const Local& local, double step) {
+  if (problem.kind(i) == ConstraintKind::contact) return contact_map(local, step);
+  return {scalar_map(problem, i, local, step), 0.0, 0.0};
 }
 
 double scaled_error(const ContactProblem& problem, Index i, const Local& local) {
-  return natural_map(problem, i, local, 1.0 / problem.scale(i)).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  const double step = 1.0 / problem.scale(i);
+  if (problem.kind(i) != ConstraintKind::contact) return std::abs(scalar_map(problem, i, local, step));
+  return contact_map(local, step).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
 }
 
 // |q_i|_inf.

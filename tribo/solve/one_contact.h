@@ -91,7 +91,8 @@ struct ScalarRow {
 
   double solve(double velocity, double impulse) const {
     const double next = impulse - inverse * velocity;
-    return next < lower ? lower : (next > upper ? upper : next);
+    const double raised = next < lower ? lower : next;  // in two steps there is no branch
+    return raised > upper ? upper : raised;
   }
 };
 

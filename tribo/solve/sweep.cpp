@@ -8,7 +8,8 @@ namespace tribo {
 namespace {
 
 constexpr double kLongestGrowth = 1.3;  // of squared steps, before directions are forgotten
-constexpr double kRounding = 4e-16;     // relative step of a sweep that changed nothing but the last digits
+constexpr Index kStillPeriod = 4;
+constexpr double kRounding = 4e-16;  // relative step of a sweep that changed nothing but the last digits
 
 }  // namespace
 
@@ -128,7 +129,6 @@ void SweepOperator::setup_rows_from_matrix(const BlockMatrix& matrix) {
 }
 
 void SweepOperator::refresh(const Vector& impulse, Vector& velocity) {
-  velocity.resize(impulse.size());
   if (mode_ == Mode::velocity) {
     y_ = y_free_;
     for (const Constraint& c : constraint_) {
@@ -140,6 +140,11 @@ void SweepOperator::refresh(const Vector& impulse, Vector& velocity) {
       }
     }
   }
+  find_velocity(impulse, velocity);
+}
+
+void SweepOperator::find_velocity(const Vector& impulse, Vector& velocity) const {
+  velocity.resize(impulse.size());
   const bool rows = mode_ == Mode::rows;
   for (const Constraint& c : constraint_) {
     if (c.contact) {
@@ -175,6 +180,8 @@ void SweepOrder::reverse() { std::reverse(order_.begin(), order_.end()); }
 void SweepRest::reset(Index count, Index longest, bool only_still) {
   longest_ = longest;
   only_still_ = only_still;
+  sweep_ = 0;
+  period_ = only_still ? kStillPeriod : 1;
   resting_ = 0;
   if (longest == 0) return;
   rest_.assign(count, 0);

@@ -37,8 +37,9 @@ class SweepOperator {
   void setup(const ContactProblem& problem, Mode mode = Mode::automatic);
   Mode mode() const { return mode_; }
 
-  // Sets the state to that of `impulse` and computes u = W impulse + q. Removes the rounding collected by
-  // sweeps.
+  // u = W impulse + q at the impulses of the last sweep.
+  void find_velocity(const Vector& impulse, Vector& velocity) const;
+  // The same at any impulses, to which the state is set. Removes the rounding collected by sweeps.
   void refresh(const Vector& impulse, Vector& velocity);
 
   // What the sweeps keep beside the impulses, an affine function of them: y in velocity mode, nothing in rows mode.
@@ -114,7 +115,7 @@ class SweepOrder {
 // whose step was below 1 % of the root mean square in three visits in a row skips the next sweep, then two,
 // up to `longest`. On such problems this saves most of the work at the same number of sweeps. The certificate
 // sees every constraint. With momentum only those rest that did not move at all (open contacts): the others are moved
-// between the sweeps.
+// between the sweeps; and there it is enough to look at every fourth sweep.
 class SweepRest {
  public:
   void reset(Index count, Index longest, bool only_still = false);
@@ -123,11 +124,12 @@ class SweepRest {
   template <class Local>
   SweepChange sweep(SweepOperator& sweeps, std::span<const Index> order, Vector& impulse, Local&& local) {
     if (longest_ == 0) return sweeps.sweep(order, impulse, local);
-    const std::span<const Index> awake = find_awake(order);
-    SweepChange change = sweeps.sweep(awake, impulse, local, steps_.data());
-    change.complete = awake.size() == order.size();
+    const bool look = sweep_++ % period_ == 0;
+    if (look) present_ = find_awake(order);
+    SweepChange change = sweeps.sweep(present_, impulse, local, steps_.data());
+    change.complete = present_.size() == order.size();
     if (!change.complete) change.impulse = impulse.squaredNorm();
-    update(awake, change);
+    if (look) update(present_, change);
     return change;
   }
 
@@ -137,6 +139,8 @@ class SweepRest {
 
   Index longest_ = 0;
   bool only_still_ = false;
+  Index sweep_ = 0, period_ = 1;             // who is awake is found out anew every period_ sweeps
+  std::span<const Index> present_;           // those awake
   Index resting_ = 0;                        // how many have rest > 0
   std::vector<std::uint16_t> rest_, quiet_;  // sweeps to rest, and visits without a step
   std::vector<Index> awake_;
@@ -214,12 +218,19 @@ struct SweepState {
 template <class OneSweep, class CalmDown>
 Status run_sweeps(const ContactProblem& problem, Monitor& monitor, SweepOperator& sweeps, SweepState& state,
                   OneSweep&& one_sweep, CalmDown&& calm_down) {
+  constexpr Index kRefresh = 50;  // sweeps whose rounding may be collected
+  Index refreshed = 0;
   SweepWatch watch(problem, monitor.tolerance());
   const Index limit = monitor.iterations_left();
   for (Index k = 1; k <= limit; ++k) {
     const SweepChange change = one_sweep(k);
     if (watch.due(k, change) || k == limit) {
-      sweeps.refresh(state.impulse, state.velocity);
+      if (k - refreshed >= kRefresh) {
+        sweeps.refresh(state.impulse, state.velocity);
+        refreshed = k;
+      } else {
+        sweeps.find_velocity(state.impulse, state.velocity);
+      }
       if (monitor.check(k, state.impulse, state.velocity)) return Status::converged;
       watch.learn(k, monitor.last_error());
     } else if (monitor.out_of_time(k)) {
@@ -276,7 +287,8 @@ Vec3 SweepOperator::contact_velocity(const Constraint& c, const double* impulse)
 }
 
 template <bool kRows>
-double SweepOperator::scalar_velocity(const Constraint& c, const double* impulse) const {
+[[gnu::always_inline]] inline double SweepOperator::scalar_velocity(const Constraint& c,
+                                                                    const double* impulse) const {
   const double* data = data_.data() + c.data;
   const double* from = kRows ? impulse : y_.data();
   double u = kRows ? problem_->free_velocity()[c.row] : problem_->bias()[c.row];
