@@ -17,9 +17,11 @@ void BroadGrid::build(std::span<const Aabb> bounds, std::span<const Index> membe
     samples_.clear();
     for (std::size_t k = 0; k < n; k += stride)
       samples_.push_back(0.5 * (bounds[members[k]].lower[axis] + bounds[members[k]].upper[axis]));
-    std::sort(samples_.begin(), samples_.end());
-    const std::size_t trim = samples_.size() / 40;
-    const double low = samples_[trim], high = samples_[samples_.size() - 1 - trim];
+    const auto trim = static_cast<std::ptrdiff_t>(samples_.size() / 40);
+    const auto first = samples_.begin() + trim, last = samples_.end() - 1 - trim;
+    std::nth_element(samples_.begin(), first, samples_.end());
+    std::nth_element(first, last, samples_.end());
+    const double low = *first, high = *last;
     const double room = 0.1 * (high - low) + cell_;
     origin_[axis] = low - room;
     width[axis] = high - low + 2.0 * room;

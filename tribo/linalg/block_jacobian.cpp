@@ -20,16 +20,20 @@ void add_three_rows(const double* j, const double* x, Index n, double* sum) {
   for (int r = 0; r < 3; ++r) sum[r] += even[r] + odd[r] + (c < n ? j[r] * x[c] : 0.0);
 }
 
-void add_three_rows_transposed(const double* j, const double* l, Index n, double* f) {
-  for (Index c = 0; c < n; ++c) f[c] += j[3 * c] * l[0] + j[3 * c + 1] * l[1] + j[3 * c + 2] * l[2];
+// The sums stand apart from f, which the compiler cannot know to lie elsewhere than j.
+template <int kColumns>
+void add_columns_transposed(const double* j, double a, double b, double c, double* f) {
+  double sum[kColumns];
+  for (int k = 0; k < kColumns; ++k) sum[k] = j[3 * k] * a + j[3 * k + 1] * b + j[3 * k + 2] * c;
+  for (int k = 0; k < kColumns; ++k) f[k] += sum[k];
 }
 
-// Of a free body. The sums stand apart from f, which the compiler cannot know to lie elsewhere than j.
-void add_body_rows_transposed(const double* j, const double* l, double* f) {
+void add_three_rows_transposed(const double* j, const double* l, Index n, double* f) {
   const double a = l[0], b = l[1], c = l[2];
-  double sum[6];
-  for (int k = 0; k < 6; ++k) sum[k] = j[3 * k] * a + j[3 * k + 1] * b + j[3 * k + 2] * c;
-  for (int k = 0; k < 6; ++k) f[k] += sum[k];
+  if (n == 6) return add_columns_transposed<6>(j, a, b, c, f);  // a free body
+  Index k = 0;
+  for (; k + 4 <= n; k += 4) add_columns_transposed<4>(j + 3 * k, a, b, c, f + k);
+  for (; k < n; ++k) add_columns_transposed<1>(j + 3 * k, a, b, c, f + k);
 }
 
 }  // namespace
@@ -122,9 +126,7 @@ void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda
     if (l[0] == 0.0 && (r == 1 || (l[1] == 0.0 && l[2] == 0.0))) continue;  // open contacts are many
     for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
       // Columns of three do not fill a register; read across them the products do.
-      if (r == 3 && cols_[p] == 6) {
-        add_body_rows_transposed(piece_data(p), l, f.data() + dof_[p]);
-      } else if (r == 3) {
+      if (r == 3) {
         add_three_rows_transposed(piece_data(p), l, cols_[p], f.data() + dof_[p]);
       } else {
         f.segment(dof_[p], cols_[p]) += l[0] * Eigen::Map<const Vector>(piece_data(p), cols_[p]);

@@ -77,6 +77,7 @@ void ContactFinder::choose_geoms() {
   pose_.resize(world.geoms.size());
   reach_.assign(world.geoms.size(), 0.0);
   radius_.assign(world.geoms.size(), 0.0);
+  is_plane_.assign(world.geoms.size(), 0);
   std::vector<bool> named(world.geoms.size(), false);
   for (const GeomPair& pair : world.pairs) named[pair.first] = named[pair.second] = true;
   for (std::size_t g = 0; g < world.geoms.size(); ++g) {
@@ -84,7 +85,8 @@ void ContactFinder::choose_geoms() {
     if (geom.contact_type == 0 && geom.contact_affinity == 0 && !named[g]) continue;
     active_.push_back(static_cast<Index>(g));
     group_.push_back(weld_[geom.body]);
-    if (geom.shape.kind() == ShapeKind::plane) continue;
+    is_plane_[g] = geom.shape.kind() == ShapeKind::plane ? 1 : 0;
+    if (is_plane_[g] != 0) continue;
     const Aabb box = geom.shape.bounds(geom.pose);
     const Vec3 center = world.model.inertia(geom.body).center;
     radius_[g] = (box.upper - center).cwiseAbs().cwiseMax((box.lower - center).cwiseAbs()).norm();
@@ -157,6 +159,13 @@ void ContactFinder::collide_pair(Index a, Index b, const PairInfo& info, NarrowP
   }
 }
 
+// A plane meets every box in the broad phase. Box: as grown by place(), so that it errs on the safe side.
+bool ContactFinder::is_above(Index plane, const Aabb& box, double margin) const {
+  const Vec3 normal = pose_[plane].rotation.col(2);
+  const double middle = 0.5 * normal.dot(box.lower + box.upper) - normal.dot(pose_[plane].position);
+  return middle - 0.5 * normal.cwiseAbs().dot(box.upper - box.lower) > margin;
+}
+
 void ContactFinder::find(const Kinematics& kinematics, double h, Workers& workers,
                          std::vector<Contact>& contacts) {
   contacts.clear();
@@ -166,9 +175,13 @@ void ContactFinder::find(const Kinematics& kinematics, double h, Workers& worker
   infos_.clear();
   std::size_t kept = 0;
   for (const auto& [first, second] : pairs_) {
+    const Index a = active_[first], b = active_[second];
     PairInfo info;
-    if (!lookup(active_[first], active_[second], info)) continue;
-    pairs_[kept++] = {active_[first], active_[second]};
+    if (!lookup(a, b, info)) continue;
+    const double margin = std::max(info.margin, reach_[a] + reach_[b]);
+    if (is_plane_[a] != 0 && is_above(a, bounds_[second], margin)) continue;
+    if (is_plane_[b] != 0 && is_above(b, bounds_[first], margin)) continue;
+    pairs_[kept++] = {a, b};
     infos_.push_back(info);
   }
   pairs_.resize(kept);

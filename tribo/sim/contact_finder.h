@@ -55,6 +55,7 @@ class ContactFinder {
   Index surface_index(const Surface& surface);
   bool filtered(Index a, Index b) const;
   bool lookup(Index a, Index b, PairInfo& info);
+  bool is_above(Index plane, const Aabb& box, double margin) const;
   void place(const Kinematics& kinematics, double h);
   void collide_pair(Index a, Index b, const PairInfo& info, NarrowPhase& narrow, Chunk& chunk) const;
 
@@ -64,6 +65,7 @@ class ContactFinder {
   std::vector<Index> active_;       // geoms that can touch anything
   std::vector<Index> group_;        // [active]
   std::vector<double> radius_;      // [geoms] farthest point from the body's centre of mass
+  std::vector<char> is_plane_;      // [geoms]
   std::vector<Pose> pose_;          // [geoms]
   std::vector<double> reach_;       // [geoms] m, approach within one step
   std::vector<Aabb> bounds_;        // [active]

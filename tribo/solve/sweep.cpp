@@ -62,6 +62,7 @@ bool SweepOperator::rows_are_cheaper() {
 void SweepOperator::setup_velocity() {
   const BlockJacobian& jacobian = problem_->jacobian();
   const BlockDiagonalCholesky& factor = problem_->mass_factor();
+  const bool unit = problem_->mass().is_identity();
   const Index count = problem_->constraint_count();
   piece_.resize(jacobian.piece_count());
   data_.resize(jacobian.entry_count());
@@ -76,11 +77,11 @@ void SweepOperator::setup_velocity() {
       const Index n = jacobian.piece_cols(p);
       piece_[p] = {jacobian.piece_dof(p), n};
       const double* j = jacobian.piece_data(p);
-      const double* lower = factor.lower(jacobian.piece_tree(p)).data();
+      const double* lower = unit ? nullptr : factor.lower(jacobian.piece_tree(p)).data();
       for (Index r = 0; r < rows; ++r) {  // column r of G = L^-1 J^T by forward substitution
         double* g = data_.data() + at + static_cast<std::size_t>(r) * n;
         for (Index k = 0; k < n; ++k) g[k] = j[k * rows + r];
-        for (Index k = 0; k < n; ++k) {
+        for (Index k = 0; k < n && !unit; ++k) {
           if (g[k] == 0.0) continue;
           const double* column = lower + static_cast<std::size_t>(k) * n;
           g[k] /= column[k];
@@ -91,7 +92,7 @@ void SweepOperator::setup_velocity() {
     }
   }
   y_free_ = problem_->momentum();
-  for (Index b = 0; b < factor.block_count(); ++b) {
+  for (Index b = 0; b < factor.block_count() && !unit; ++b) {
     const auto lower = factor.lower(b);
     const Index start = problem_->mass().block_start(b);
     lower.triangularView<Eigen::Lower>().solveInPlace(y_free_.segment(start, lower.rows()));
