@@ -20,8 +20,9 @@ void BroadGrid::build(std::span<const Aabb> bounds, std::span<const Index> membe
     const auto trim = static_cast<std::ptrdiff_t>(samples_.size() / 40);
     const auto first = samples_.begin() + trim, last = samples_.end() - 1 - trim;
     std::nth_element(samples_.begin(), first, samples_.end());
+    const double low = *first;
     std::nth_element(first, last, samples_.end());
-    const double low = *first, high = *last;
+    const double high = *last;
     const double room = 0.1 * (high - low) + cell_;
     origin_[axis] = low - room;
     width[axis] = high - low + 2.0 * room;
