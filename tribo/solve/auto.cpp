@@ -33,7 +33,7 @@ constexpr Index kWarmFactors = 8;    // enough where hardly a contact has change
 constexpr Index kShallowPileFactors = 200;
 constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
 constexpr Index kLargestConvex = 1500;        // constraints: they take hundreds of factorisations
-constexpr Index kConvexSteps = 120;           // outer steps of these
+constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of these
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;   // sweeps that one factorisation of it may cost
 constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
@@ -215,16 +215,26 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   return (frictional && run_convex(problem, monitor)) || run_point(problem, monitor);
 }
 
-// As long as their penalty grows slowly.
+// As long as their penalty grows slowly. Where they do not get ahead from what the stages before have found, they mostly
+// do from where those began.
 bool Auto::run_convex(const ContactProblem& problem, Monitor& monitor) {
   if (!convex_) {
     convex_ = make_canal();
     convex_->set_option("beta", "10");
-    convex_->set_option("growth", "2");
-    convex_->set_option("stall", "30");
-    convex_->set_option("factorizations", "800");
   }
-  return run(convex_, make_canal, kConvexSteps, problem, monitor);
+  struct Try {
+    const char *growth, *stall, *factorizations;
+    Index steps;
+    bool from_best;
+  };
+  for (const Try& t :
+       {Try{"2", "30", "800", kConvexSteps, true}, Try{"1.5", "60", "2000", kLongConvexSteps, false}}) {
+    convex_->set_option("growth", t.growth);
+    convex_->set_option("stall", t.stall);
+    convex_->set_option("factorizations", t.factorizations);
+    if (run(convex_, make_canal, t.steps, problem, monitor, t.from_best)) return true;
+  }
+  return false;
 }
 
 bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {

@@ -9,7 +9,7 @@
 namespace tribo {
 namespace {
 
-constexpr Index kSmallestPile = 300;  // constraints, ...
+constexpr Index kSmallestPile = 100;  // constraints, ...
 constexpr Index kSmallestRedundantPile =
     1500;  // ... from zero, where Newton on the whole does better for longer
 constexpr Index kLargestRedundantWhole = 1500;

@@ -179,12 +179,12 @@ void SweepOrder::shuffle() {
 void SweepOrder::reverse() { std::reverse(order_.begin(), order_.end()); }
 
 void SweepRest::reset(Index count, Index longest, bool only_still) {
-  longest_ = longest;
+  longest_ = only_still ? std::max<Index>(longest / kStillPeriod, std::min<Index>(longest, 1)) : longest;
   only_still_ = only_still;
   sweep_ = 0;
   period_ = only_still ? kStillPeriod : 1;
   resting_ = 0;
-  if (longest == 0) return;
+  if (longest_ == 0) return;
   rest_.assign(count, 0);
   quiet_.assign(count, 0);
   steps_.assign(count, 0.0);
