@@ -26,7 +26,9 @@ ContactProblem scene(const char* name, Index bodies, double friction = 0.5) {
 TEST(PileStage, StacksAndSmallHeapsAreNoPiles) {
   PileStage stage;
   EXPECT_TRUE(stage.fits(scene("pile", 300), true));
-  EXPECT_FALSE(stage.fits(scene("pile", 20), true));
+  EXPECT_FALSE(stage.fits(scene("pile", 50), true));
+  EXPECT_TRUE(stage.fits(scene("pile", 50), false));
+  EXPECT_FALSE(stage.fits(scene("pile", 20), false));
   EXPECT_FALSE(stage.fits(scene("tower", 200), true));
 }
 

@@ -9,9 +9,8 @@
 namespace tribo {
 namespace {
 
-constexpr Index kSmallestPile = 100;  // constraints, ...
-constexpr Index kSmallestRedundantPile =
-    1500;  // ... from zero, where Newton on the whole does better for longer
+// Constraints of the smallest piles; from zero Newton on the whole does better for longer, most where contacts share pairs.
+constexpr Index kSmallestPile = 100, kSmallestColdPile = 300, kSmallestColdRedundantPile = 1500;
 constexpr Index kLargestRedundantWhole = 1500;
 constexpr double kPairsPerTree = 1.2;
 constexpr double kRedundantShare = 0.2;
@@ -38,7 +37,9 @@ constexpr double kPatchWork = 60.0, kBriefWork = 20.0;
 // Counts the contacts that are one of several of their pair beside.
 bool PileStage::fits(const ContactProblem& problem, bool cold) {
   redundant_ = false;
-  if (problem.constraint_count() <= kSmallestPile || problem.has_delassus()) return false;
+  if (problem.constraint_count() <= (cold ? kSmallestColdPile : kSmallestPile) || problem.has_delassus()) {
+    return false;
+  }
   const BlockJacobian& jacobian = problem.jacobian();
   Index pairs = 0, repeated = 0;
   for (Index i = 0, last = -1; i < problem.constraint_count(); ++i) {
@@ -53,7 +54,7 @@ bool PileStage::fits(const ContactProblem& problem, bool cold) {
   }
   redundant_ = static_cast<double>(repeated) > kRedundantShare * problem.constraint_count();
   return static_cast<double>(pairs) > kPairsPerTree * problem.tree_count() &&
-         (!redundant_ || !cold || problem.constraint_count() > kSmallestRedundantPile);
+         (!redundant_ || !cold || problem.constraint_count() > kSmallestColdRedundantPile);
 }
 
 // Contacts that share their pair of bodies leave Newton more ways to choose from: in large piles it needs many steps, in
