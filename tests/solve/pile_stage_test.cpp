@@ -194,5 +194,23 @@ TEST(PileStage, SweepsOverAPart) {
   }
 }
 
+// One constraint among others stands still after its first visit: nothing to divide by, and nothing that moves away.
+TEST(PileStage, SweepsOfAPartThatStandsStill) {
+  const ContactProblem problem = scene("pile", 60);
+  Settings settings;
+  settings.islands = false;
+  settings.max_iterations = 40;
+  const auto nsgs = make_nsgs();
+  nsgs->set_option("accelerate", "cg");
+  const Vector start = Vector::Zero(problem.row_count());
+  for (Index i = 0; i < problem.constraint_count(); i += 7) {
+    const std::vector<Index> part = {i};
+    set_plan(*nsgs, {.only = part});
+    Solution solution;
+    nsgs->solve(problem, settings, solution, &start);
+    EXPECT_TRUE(last_impulse(*nsgs).allFinite()) << i;
+  }
+}
+
 }  // namespace
 }  // namespace tribo

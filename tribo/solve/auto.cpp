@@ -86,6 +86,7 @@ class Auto final : public Solver {
   Solution solution_;
   Vector origin_;              // where the caller started
   double factor_flops_ = 0.0;  // multiply-adds of a factorisation, known once ADMM has made one
+  bool dear_pile_ = false;     // one factorisation of it costs many sweeps
   bool point_tried_ = false;
   bool cold_ = true;  // started from zero
 };
@@ -139,8 +140,11 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   }
   if (pile) {
     if (cold_ && run_prediction(problem, monitor)) return Status::converged;
-    if (run_shallow_pile(problem, monitor) || pile_.run(problem, monitor)) return Status::converged;
-    if (problem.constraint_count() > PileStage::kLargestWhole) return Status::stalled;
+    if (run_shallow_pile(problem, monitor)) return Status::converged;
+    const bool alone = problem.constraint_count() > PileStage::kLargestWhole;
+    const auto effort = alone || dear_pile_ ? PileStage::Effort::patiently : PileStage::Effort::usually;
+    if (pile_.run(problem, monitor, effort)) return Status::converged;
+    if (alone) return Status::stalled;
   }
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
@@ -201,8 +205,9 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 // which contacts carry. With friction few steps suffice, or it goes round in circles: penalties too stiff to be solved,
 // and softer ones that lead nowhere. Convex surrogates get ahead there.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
+  dear_pile_ = false;
   if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
-  if (pile_.run(problem, monitor, true)) return true;
+  if (pile_.run(problem, monitor, PileStage::Effort::briefly)) return true;
   if (!newton_) newton_ = make_alnewton();
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
   const bool frictional = monitor.settings().law == Law::exact && problem.has_friction() &&
@@ -211,7 +216,8 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
                       .beta = kShallowPileBeta,
                       .most_flops = cheap});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
-  if (factor_flops(*newton_) > cheap) return false;
+  dear_pile_ = factor_flops(*newton_) > cheap;
+  if (dear_pile_) return false;
   return (frictional && run_convex(problem, monitor)) || run_point(problem, monitor);
 }
 

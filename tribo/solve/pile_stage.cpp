@@ -17,7 +17,7 @@ constexpr double kRedundantShare = 0.2;
 constexpr Index kPileSweeps = 100;
 constexpr Index kPlainSweeps = 400;
 constexpr double kLowestRelaxation = 0.3;
-constexpr Index kPileBudgetAlone = 20000;  // sweeps, where no other method would have its turn
+constexpr Index kBudgetAlone = 20000;  // sweeps, where no other method has its turn afterwards
 constexpr Index kPileBudget = 6000, kBriefBudget = 600;
 constexpr Index kBriefSweeps = 300;
 constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
@@ -25,6 +25,7 @@ constexpr double kFewRedundant = 0.3;  // ... which shared pairs of bodies make 
 constexpr double kLocalShare = 0.5;    // of the constraints, up to which sweeps leave out the others
 constexpr Index kRings = 3;            // around bad constraints that are swept with them, ...
 constexpr Index kRingsRedundant = 2;   // ... where every body has many contacts
+constexpr Index kLeastCharge = 50;     // sweeps that a round with patches counts for
 constexpr Index kLocalSweeps = 10;     // of these, where contacts share pairs
 constexpr Index kPatch = 120;          // constraints of the first patches
 constexpr Index kPatchFactors = 20;
@@ -61,10 +62,15 @@ bool PileStage::fits(const ContactProblem& problem, bool cold) {
 // patches few.
 Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundantWhole : kLargestWhole; }
 
-PileStage::Budget PileStage::budget(Index count, bool briefly) {
-  if (briefly) return {kBriefBudget, kBriefWork * static_cast<double>(count)};
-  if (count > kLargestWhole) return {kPileBudgetAlone, std::numeric_limits<double>::infinity()};
-  return {kPileBudget, kPatchWork * static_cast<double>(count)};
+PileStage::Budget PileStage::budget(Index count, Effort effort) {
+  switch (effort) {
+    case Effort::briefly:
+      return {kBriefBudget, kBriefWork * static_cast<double>(count)};
+    case Effort::usually:
+      return {kPileBudget, kPatchWork * static_cast<double>(count)};
+    default:
+      return {count > kLargestWhole ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
+  }
 }
 
 // What patches left, with its surroundings, is swept by itself: a few hard places must not cost sweeps of everything, or
@@ -73,7 +79,8 @@ void PileStage::plan_after_patches(const ContactProblem& problem, Law law, doubl
   patches_.inspect(problem, law, impulse_, allowed);
   SweepPlan plan{.same_problem = true,
                  .only = patches_.around_bad(problem, allowed, redundant_ ? kRingsRedundant : kRings)};
-  const bool local = static_cast<double>(plan.only.size()) <= kLocalShare * problem.constraint_count();
+  const bool local =
+      !plan.only.empty() && static_cast<double>(plan.only.size()) <= kLocalShare * problem.constraint_count();
   if (!local) plan.only = {};
   count_ = redundant_ ? (local ? kLocalSweeps : kPileSweeps / 2) : kPileSweeps;
   set_plan(*sweeps_, plan);
@@ -82,7 +89,8 @@ void PileStage::plan_after_patches(const ContactProblem& problem, Law law, doubl
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
 // sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
 // on them, grow from time to time. Cost per body does not depend on the size of the island.
-bool PileStage::run(const ContactProblem& problem, Monitor& monitor, bool briefly) {
+bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effort) {
+  const bool briefly = effort == Effort::briefly;
   if (!sweeps_) {
     sweeps_ = make_nsgs();
     sweeps_->set_option("accelerate", "cg");
@@ -97,10 +105,11 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, bool briefl
   double relaxation = 1.0;
   bool plain = false;
   count_ = kPileSweeps;
-  for (Budget left = budget(problem.constraint_count(), briefly); spent < left.sweeps && left.work > 0.0;) {
+  for (Budget left = budget(problem.constraint_count(), effort); spent < left.sweeps && left.work > 0.0;) {
     const Report report = sweeps_->solve(problem, monitor.part_settings(count_), solution_, &impulse_);
     if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
-    spent += count_;
+    if (report.status == Status::no_solution_suspected) return false;
+    spent += std::max(count_, kLeastCharge);
     impulse_ = last_impulse(*sweeps_);
     const double reference = reference_impulse(problem, impulse_);
     const double target = monitor.tolerance() * reference, allowed = 0.3 * target;
@@ -136,7 +145,7 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, bool briefl
     plain = false;
     plan_after_patches(problem, monitor.settings().law, allowed);
   }
-  return false;
+  return patched > 0 && monitor.check(0, impulse_);
 }
 
 }  // namespace tribo

@@ -5,6 +5,7 @@
 // the size of the island.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "tribo/solve/monitor.h"
@@ -21,16 +22,18 @@ class PileStage {
   bool fits(const ContactProblem& problem, bool cold);
   // Constraints up to which Newton on the whole may do better than run(), after fits().
   Index largest_shallow() const;
-  // From monitor.best(). True when the monitor said to end. `briefly`: up to 300 sweeps, and patches only where few
-  // constraints are left over; for piles that another method may solve as a whole.
-  bool run(const ContactProblem& problem, Monitor& monitor, bool briefly = false);
+  // How much may be spent. briefly: up to 300 sweeps, and patches and 300 more only where few constraints are left over, for piles that
+  // another method may solve as a whole; patiently: where every other method costs more.
+  enum class Effort : std::uint8_t { briefly, usually, patiently };
+  // From monitor.best(). True when the monitor said to end.
+  bool run(const ContactProblem& problem, Monitor& monitor, Effort effort);
 
  private:
   struct Budget {
     Index sweeps;
     double work;  // of patches, factorisations times constraints
   };
-  static Budget budget(Index count, bool briefly);
+  static Budget budget(Index count, Effort effort);
   void plan_after_patches(const ContactProblem& problem, Law law, double allowed);
 
   std::unique_ptr<Solver> sweeps_;

@@ -257,7 +257,7 @@ void SweepMomentum::advance(SweepOperator& sweeps, Vector& impulse) {
 
 void SweepMomentum::learn(const SweepChange& change) {
   forget_ = !fresh_ && !(change.step <= kLongestGrowth * last_);
-  ratio_ = fresh_ || forget_ ? 0.0 : change.step / last_;
+  ratio_ = fresh_ || forget_ || change.step == 0.0 ? 0.0 : change.step / last_;
   last_ = change.step;
   fresh_ = false;
 }

@@ -26,7 +26,7 @@ namespace tribo {
 struct SweepChange {
   double step = 0.0;
   double impulse = 0.0;
-  bool complete = true;  // every constraint was visited
+  bool complete = true;  // every constraint that was to be was visited
 };
 
 class SweepOperator {
@@ -124,12 +124,11 @@ class SweepRest {
   template <class Local>
   SweepChange sweep(SweepOperator& sweeps, std::span<const Index> order, Vector& impulse, Local&& local) {
     if (longest_ == 0) return sweeps.sweep(order, impulse, local);
-    const bool look = sweep_++ % period_ == 0;
-    if (look) present_ = find_awake(order);
+    if (sweep_ % period_ == 0) present_ = find_awake(order);
     SweepChange change = sweeps.sweep(present_, impulse, local, steps_.data());
     change.complete = present_.size() == order.size();
-    if (!change.complete) change.impulse = impulse.squaredNorm();
-    if (look) update(present_, change);
+    if (present_.size() < rest_.size()) change.impulse = impulse.squaredNorm();
+    if (++sweep_ % period_ == 0) update(present_, change);
     return change;
   }
 
@@ -225,7 +224,10 @@ Status run_sweeps(const ContactProblem& problem, Monitor& monitor, SweepOperator
   for (Index k = 1; k <= limit; ++k) {
     const SweepChange change = one_sweep(k);
     if (watch.due(k, change) || k == limit) {
-      if (k - refreshed >= kRefresh) {
+      // Near the end, and where nothing moves any more, rounding must not decide.
+      const bool exactly =
+          watch.stuck() || k - refreshed >= kRefresh || monitor.last_error() <= 10.0 * monitor.tolerance();
+      if (exactly) {
         sweeps.refresh(state.impulse, state.velocity);
         refreshed = k;
       } else {
