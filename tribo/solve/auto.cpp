@@ -35,8 +35,9 @@ constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come ne
 constexpr Index kLargestConvex = 1500;        // constraints: they take hundreds of factorisations
 constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of these
 constexpr double kShallowPileBeta = 1e3;
-constexpr double kCheapFactor = 40.0;   // sweeps that one factorisation of it may cost
-constexpr Index kFewConstraints = 200;  // up to here a factorisation costs little
+constexpr double kCheapFactor = 40.0;    // sweeps that one factorisation of it may cost, ...
+constexpr double kFinishFactor = 400.0;  // ... and where few of them are left to do
+constexpr Index kFewConstraints = 200;   // up to here a factorisation costs little
 constexpr Index kDenseFactors = 40;
 constexpr Index kNewtonIterations = 80;
 constexpr Index kPredictionFactors = 60;
@@ -73,6 +74,7 @@ class Auto final : public Solver {
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
            const ContactProblem& problem, Monitor& monitor, bool from_best = true);
   bool is_dear(const ContactProblem& problem) const;
+  double factor_sweeps(const ContactProblem& problem) const;
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
 
   // Options.
@@ -145,6 +147,11 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
     const auto effort = alone || dear_pile_ ? PileStage::Effort::patiently : PileStage::Effort::usually;
     if (pile_.run(problem, monitor, effort)) return Status::converged;
     if (alone) return Status::stalled;
+    // Even where it fills in, a few factorisations end it from here.
+    if (dear_pile_ && monitor.best_error() <= kNear && factor_sweeps(problem) <= kFinishFactor &&
+        run_newton_from_here(kWarmFactors, problem, monitor)) {
+      return Status::converged;
+    }
   }
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
@@ -216,9 +223,14 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
                       .beta = kShallowPileBeta,
                       .most_flops = cheap});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
-  dear_pile_ = factor_flops(*newton_) > cheap;
+  dear_pile_ = factor_sweeps(problem) > kCheapFactor;
   if (dear_pile_) return false;
   return (frictional && run_convex(problem, monitor)) || run_point(problem, monitor);
+}
+
+// Sweeps that one factorisation of the whole costs, after Newton has looked at it.
+double Auto::factor_sweeps(const ContactProblem& problem) const {
+  return factor_flops(*newton_) / (kVisitFlops * static_cast<double>(problem.constraint_count()));
 }
 
 // As long as their penalty grows slowly. Where they do not get ahead from what the stages before have found, they mostly

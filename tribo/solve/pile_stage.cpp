@@ -99,6 +99,9 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
   impulse_ = monitor.best();
   patches_.prepare(problem);
   const double few = (redundant_ ? kFewRedundant : kFew) * problem.constraint_count();
+  // Where it fills in, a patch of nearly everything costs as much as everything.
+  const Index largest = effort == Effort::patiently ? std::max(kPatch, problem.constraint_count() / 3)
+                                                    : std::numeric_limits<Index>::max();
   PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
   double before = std::numeric_limits<double>::infinity();
   Index spent = 0, patched = 0;
@@ -138,7 +141,7 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
     monitor.note_count("patches", outcome.patches);
     if (patched++ < kPatchGrowths) {
       plan.overlap += patched % 2 == 0 ? 1 : 0;
-      plan.largest += plan.largest / 2;
+      plan.largest = std::min(plan.largest + plan.largest / 2, largest);
       plan.factorizations += plan.factorizations / 2 + 1;
     }
     before = std::numeric_limits<double>::infinity();
