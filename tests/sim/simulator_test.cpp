@@ -230,6 +230,35 @@ TEST(Simulator, SleepersDoNotMoveAndWakeWhenTouched) {
   EXPECT_NEAR(simulator.state().q[9], 0.3, 1e-5);
 }
 
+// Whatever is left out before shapes are looked at: contacts with a tilted plane begin at its margin, also where a pair
+// has one of its own.
+TEST(Simulator, TiltedPlanesMeetWhatIsWithinTheMargin) {
+  const auto contacts = [](double gap, double pair_margin) {
+    const Pose slope{Vec3(0.3, -0.2, 0.1),
+                     Eigen::AngleAxisd(0.7, Vec3(1.0, 2.0, 0.5).normalized()).toRotationMatrix()};
+    const Shape ball = Shape::sphere(0.2);
+    World world;
+    ModelBuilder builder;
+    const Vec3 center = slope * Vec3(1.0, -2.0, 0.2 + gap);
+    const Index body = builder.add_free_body("ball", {center}, uniform_inertia(ball, 1.0));
+    world.model = builder.build();
+    world.gravity.setZero();
+    world.margin = 0.01;
+    world.add_geom({.shape = Shape::plane(), .pose = slope});
+    world.add_geom({.shape = ball, .body = body});
+    if (pair_margin > 0.0) world.pairs.push_back({.first = 0, .second = 1, .margin = pair_margin});
+    Simulator simulator(world);
+    simulator.step();
+    return simulator.contacts().size();
+  };
+  EXPECT_EQ(contacts(0.009, 0.0), 1u);
+  EXPECT_EQ(contacts(0.011, 0.0), 0u);
+  EXPECT_EQ(contacts(0.5, 0.0), 0u);
+  EXPECT_EQ(contacts(-0.1, 0.0), 1u);
+  EXPECT_EQ(contacts(0.49, 0.5), 1u);
+  EXPECT_EQ(contacts(0.51, 0.5), 0u);
+}
+
 TEST(Simulator, FiltersFollowMasksParentsAndExclusions) {
   const auto contacts = [](const std::function<void(World&)>& change) {
     World world = crate_on_floor({.friction = 0.5});

@@ -22,8 +22,8 @@ class PileStage {
   bool fits(const ContactProblem& problem, bool cold);
   // Constraints up to which Newton on the whole may do better than run(), after fits().
   Index largest_shallow() const;
-  // How much may be spent. briefly: up to 300 sweeps, and patches and 300 more only where few constraints are left over, for piles that
-  // another method may solve as a whole; patiently: where every other method costs more.
+  // How much may be spent. briefly: up to 300 sweeps, and 300 more with patches where few constraints are left over, for
+  // piles that another method may solve as a whole; patiently: where every other method costs more.
   enum class Effort : std::uint8_t { briefly, usually, patiently };
   // From monitor.best(). True when the monitor said to end.
   bool run(const ContactProblem& problem, Monitor& monitor, Effort effort);
