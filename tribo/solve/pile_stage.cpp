@@ -88,7 +88,7 @@ void PileStage::plan_after_patches(const ContactProblem& problem, Law law, doubl
 
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
 // sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
-// on them, grow from time to time. Cost per body does not depend on the size of the island.
+// on them, grow from time to time.
 bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effort) {
   const bool briefly = effort == Effort::briefly;
   if (!sweeps_) {

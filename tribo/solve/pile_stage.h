@@ -1,8 +1,8 @@
 // The stage of `auto` for piles: bodies that touch several others each. Elimination fills in there, so that Newton on the
 // whole costs more per body the larger the island is. Stacks and chains are none.
 //
-// Accelerated sweeps, and Newton on the clusters where they do not get ahead (patches.h): cost per body does not depend on
-// the size of the island.
+// Accelerated sweeps, and Newton on the clusters where they do not get ahead (patches.h): cost in proportion to bodies and
+// sweeps, of which deeper piles take more.
 #pragma once
 
 #include <cstdint>

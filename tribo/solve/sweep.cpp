@@ -8,8 +8,8 @@ namespace tribo {
 namespace {
 
 constexpr double kLongestGrowth = 1.3;  // of squared steps, before directions are forgotten
-constexpr Index kStillPeriod = 4;
-constexpr double kRounding = 4e-16;  // relative step of a sweep that changed nothing but the last digits
+constexpr Index kStillPeriod = 4;       // accelerated sweeps between two looks at who rests
+constexpr double kRounding = 4e-16;     // relative step of a sweep that changed nothing but the last digits
 
 }  // namespace
 
@@ -218,8 +218,8 @@ void SweepRest::update(std::span<const Index> awake, const SweepChange& change) 
     if (steps_[i] > small) {
       quiet_[i] = 0;
     } else if (++quiet_[i] >= 3) {
-      rest_[i] = quiet_[i] = static_cast<std::uint16_t>(std::min<Index>(longest_, quiet_[i] - 2));
-      quiet_[i] += 2;
+      rest_[i] = static_cast<std::uint16_t>(std::min<Index>(longest_, quiet_[i] - 2));
+      quiet_[i] = rest_[i] + 2;  // no more than the longest rest needs
       ++resting_;
     }
   }
