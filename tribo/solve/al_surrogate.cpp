@@ -38,6 +38,14 @@ void AlSurrogate::adopt_trial() {
   measure_natural();
 }
 
+void AlSurrogate::adopt_solved(double residual) {
+  if (residual <= rounding()) {
+    adopt_trial();
+  } else {
+    adopt(trial_);
+  }
+}
+
 void AlSurrogate::settle_normals() {
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     const Index row = problem_->row(i) + 2;
@@ -91,8 +99,7 @@ bool AlSurrogate::repeat_step() {
   residual();
   if (!system_->direction_again()) return false;
   system_->move(1.0);
-  residual();
-  adopt(trial_);
+  adopt_solved(residual());
   if (natural_ <= before) return true;
   adopt(kept_);
   return false;

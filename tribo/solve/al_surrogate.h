@@ -30,7 +30,10 @@ class AlSurrogate {
   // ... or the last trial ones and leaves the state where Newton has brought it: close to the one that follows.
   // The next surrogate then begins with the change of the last one made once more.
   void adopt_trial();
-  // Takes that back for the normals: their proximal terms are centred so that at the present state the law answers
+  // The trial ones after a surrogate solved up to this residual, one way or the other: where it is rounding, the state
+  // is the one that follows.
+  void adopt_solved(double residual);
+  // Takes adopt_trial() back for the normals: their proximal terms are centred so that at the present state the law answers
   // with the multipliers.
   void settle_normals();
 

@@ -39,6 +39,7 @@ class AlNewton final : public Solver {
   struct Surrogate {
     bool solved = false;
     Index steps = 0;
+    double residual = 0.0;
   };
 
   NewtonSystem* system_for(NewtonForm form);
@@ -68,7 +69,7 @@ class AlNewton final : public Solver {
   // Workspace.
   const ContactProblem* problem_ = nullptr;
   Law law_ = Law::exact;
-  std::array<std::unique_ptr<NewtonSystem>, 4> systems_;  // by NewtonForm, made when first needed
+  std::array<std::unique_ptr<NewtonSystem>, 5> systems_;  // by NewtonForm, made when first needed
   NewtonSystem* system_ = nullptr;
   AlSurrogate surrogate_;
   std::unique_ptr<Solver> admm_;
@@ -151,7 +152,7 @@ Status AlNewton::run(Monitor& monitor) {
     } else {
       const double before = surrogate_.natural();
       last_multiplier_ = surrogate_.multiplier();  // should the new ones be worse
-      surrogate_.adopt(surrogate_.trial());
+      surrogate_.adopt_solved(surrogate.residual);
       if (surrogate_.natural() > 2.0 * before && refused_ < 6) {
         surrogate_.adopt(last_multiplier_);
         refuse();
@@ -190,7 +191,8 @@ void AlNewton::count_step(Monitor& monitor, Surrogate& surrogate) {
 // Newton on the surrogate, from the state of the multipliers.
 AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor) {
   Surrogate result;
-  double residual = surrogate_.residual();
+  double& residual = result.residual;
+  residual = surrogate_.residual();
   const double target =
       std::max(std::min(0.3 * residual, accuracy_ * surrogate_.natural()), surrogate_.rounding());
   // From a good start the contacts are as their impulses say; velocities, times the penalty, say so less well.

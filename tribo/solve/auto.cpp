@@ -23,11 +23,8 @@ constexpr double kVisitFlops = 200.0;   // what visiting a constraint in a sweep
 constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, from where on they are dear
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
-constexpr double kFarBeta = 30.0;       // and of one that starts less near
 constexpr Index kWarmSweeps = 6;
-constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
-constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
-constexpr double kStiffBeta = 1e4;
+constexpr double kNear = 1e-3;  // error from where Newton finds the contacts as they were
 constexpr Index kPolishFactors = 2;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
@@ -47,6 +44,9 @@ constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
+
+// Of a Newton method that starts with this error: the nearer, the fewer contacts change, and the stiffer it may be.
+double penalty_from(double error) { return std::clamp(3.0 / std::sqrt(error), 30.0, 1e4); }
 
 class Auto final : public Solver {
  public:
@@ -193,10 +193,10 @@ bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& prob
                                 const DenseHalf* half) {
   if (!newton_) newton_ = make_alnewton();
   const double error = monitor.best_error();
-  const double beta = error > kNear ? kFarBeta : error > kVeryNear ? kWarmBeta : kStiffBeta;
   const bool good_enough = error <= monitor.tolerance();
-  set_plan(*newton_,
-           {.factorizations = good_enough ? kPolishFactors : factorizations, .beta = beta, .half = half});
+  set_plan(*newton_, {.factorizations = good_enough ? kPolishFactors : factorizations,
+                      .beta = penalty_from(error),
+                      .half = half});
   return iterate_as(*newton_, kNewtonIterations, problem, monitor) || good_enough;
 }
 

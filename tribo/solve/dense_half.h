@@ -7,6 +7,24 @@
 
 namespace tribo {
 
+// Inner products of kRows columns, one after the other, with y [dofs]; the order of the sums does not depend on where
+// the numbers lie.
+template <int kRows>
+[[gnu::always_inline]] inline void column_products(const double* columns, Index dofs, const double* y, double* out) {
+  using Four = Eigen::Array4d;
+  Four sum[kRows];
+  for (Four& s : sum) s.setZero();
+  Index d = 0;
+  for (; d + 4 <= dofs; d += 4) {
+    const Four now = Eigen::Map<const Four>(y + d);
+    for (int r = 0; r < kRows; ++r) sum[r] += Eigen::Map<const Four>(columns + r * dofs + d) * now;
+  }
+  for (int r = 0; r < kRows; ++r) out[r] = (sum[r][0] + sum[r][2]) + (sum[r][1] + sum[r][3]);
+  for (; d < dofs; ++d) {
+    for (int r = 0; r < kRows; ++r) out[r] += columns[r * dofs + d] * y[d];
+  }
+}
+
 class DenseHalf {
  public:
   // Allocates only for more entries than ever before. `problem` must stay.
@@ -27,19 +45,7 @@ class DenseHalf {
   // Rows [row, row + kRows) of X^T y.
   template <int kRows>
   void products(Index row, const double* y, double* out) const {
-    using Four = Eigen::Array4d;
-    const double* x = column(row);
-    Four sum[kRows];
-    for (Four& s : sum) s.setZero();
-    Index d = 0;
-    for (; d + 4 <= dofs_; d += 4) {
-      const Four now = Eigen::Map<const Four>(y + d);
-      for (int r = 0; r < kRows; ++r) sum[r] += Eigen::Map<const Four>(x + r * dofs_ + d) * now;
-    }
-    for (int r = 0; r < kRows; ++r) out[r] = (sum[r][0] + sum[r][2]) + (sum[r][1] + sum[r][3]);
-    for (; d < dofs_; ++d) {
-      for (int r = 0; r < kRows; ++r) out[r] += x[r * dofs_ + d] * y[d];
-    }
+    column_products<kRows>(column(row), dofs_, y, out);
   }
 
  private:

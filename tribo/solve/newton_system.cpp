@@ -238,10 +238,29 @@ std::unique_ptr<NewtonSystem> make_newton_system(NewtonForm form) {
       return std::make_unique<RowsSystem>();
     case NewtonForm::dense:
       return make_dense_system();
+    case NewtonForm::trees:
+      return make_trees_system();
     default:
       return std::make_unique<DofsSystem>();
   }
 }
+
+namespace {
+
+// Few rows between trees of many degrees of freedom: robots that touch each other.
+bool is_loosely_coupled(const ContactProblem& problem) {
+  static const Index kMostRows = getenv("KMR") ? atoi(getenv("KMR")) : 96;
+  static const double kShare = getenv("KSH") ? atof(getenv("KSH")) : 0.3;
+  const BlockJacobian& jacobian = problem.jacobian();
+  const double most = std::min<double>(kMostRows, kShare * problem.dof_count());
+  Index rows = 0;
+  for (Index i = 0; i < problem.constraint_count() && rows <= most; ++i) {
+    if (jacobian.piece_end(i) - jacobian.piece_begin(i) > 1) rows += problem.rows(i);
+  }
+  return rows <= most;
+}
+
+}  // namespace
 
 NewtonForm suitable_form(const ContactProblem& problem) {
   constexpr Index kFewTrees = 3;  // dense blocks have hardly a zero then
@@ -252,6 +271,7 @@ NewtonForm suitable_form(const ContactProblem& problem) {
   if (!problem.has_delassus() && (tiny || (problem.tree_count() <= kFewTrees && smaller <= kDenseSize))) {
     return NewtonForm::dense;
   }
+  if (!problem.has_delassus() && is_loosely_coupled(problem)) return NewtonForm::trees;
   const bool by_rows = problem.has_delassus() || problem.row_count() < problem.dof_count();
   return by_rows ? NewtonForm::rows : NewtonForm::dofs;
 }

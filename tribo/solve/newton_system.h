@@ -60,9 +60,10 @@ class NewtonSystem {
 
 // Which form suits the problem: few trees -> dense, tiny with explicit W -> small; explicit W or fewer rows than
 // degrees of freedom -> rows.
-enum class NewtonForm { dofs, rows, small, dense };
+enum class NewtonForm { dofs, rows, small, dense, trees };
 NewtonForm suitable_form(const ContactProblem& problem);
 std::unique_ptr<NewtonSystem> make_newton_system(NewtonForm form);
-std::unique_ptr<NewtonSystem> make_dense_system();  // the one in a file of its own
+std::unique_ptr<NewtonSystem> make_dense_system();  // those in files of their own
+std::unique_ptr<NewtonSystem> make_trees_system();
 
 }  // namespace tribo
