@@ -84,24 +84,35 @@ TEST(TreeMatrix, ProductAndSolveAgreeWithDense) {
   }
 }
 
-// B L^-1 (B L^-1)^T = B H^-1 B^T; three rows at once are the same as one by one.
+// B L^-1 (B L^-1)^T = B H^-1 B^T; blocks of three rows, alone or several at once, are the same as row by row.
 TEST(TreeMatrix, TransformedRowsSeeTheInverse) {
   test::Random random(17);
   for (const auto& parent : trees()) {
     Sample sample = sample_of(parent, 6);
     const Index n = static_cast<Index>(parent.size());
     ASSERT_TRUE(sample.packed.factorize());
-    Matrix rows = random.matrix(3, n);
-    if (n > 1) rows.col(n / 2).setZero();
-    const Matrix expected = rows * sample.dense.llt().solve(rows.transpose());
-    Matrix single(n, 3);
-    for (Index r = 0; r < 3; ++r) {
-      single.col(r) = rows.row(r).transpose();
-      sample.packed.transform_row(single.col(r).data());
+    for (Index count = 1; count <= TreeMatrix::kBlocks; ++count) {
+      std::vector<Matrix> blocks;
+      std::vector<const double*> data;
+      for (Index k = 0; k < count; ++k) {
+        blocks.push_back(random.matrix(3, n));
+        if (n > 1) blocks.back().col(n / 2).setZero();
+        if (n > 4) blocks.back().col(n - 1).setZero();  // of all of them
+      }
+      for (const Matrix& block : blocks) data.push_back(block.data());
+      Matrix out(3, n * count);
+      sample.packed.transform_three_rows(data, out.data());
+      for (Index k = 0; k < count; ++k) {
+        const Matrix got = out.middleCols(n * k, n);
+        const Matrix expected = blocks[k] * sample.dense.llt().solve(blocks[k].transpose());
+        EXPECT_LT((got * got.transpose() - expected).norm(), 1e-10 * expected.norm()) << n << " dofs";
+        for (Index r = 0; r < 3; ++r) {
+          Vector single = blocks[k].row(r).transpose();
+          sample.packed.transform_row(single.data());
+          EXPECT_LT((got.row(r).transpose() - single).norm(), 1e-12 * single.norm()) << n << " dofs";
+        }
+      }
     }
-    sample.packed.transform_three_rows(rows.data());
-    EXPECT_LT((rows * rows.transpose() - expected).norm(), 1e-10 * expected.norm()) << n << " dofs";
-    EXPECT_LT((rows - single.transpose()).norm(), 1e-12 * rows.norm()) << n << " dofs";
   }
 }
 

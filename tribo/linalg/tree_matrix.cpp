@@ -6,6 +6,15 @@
 #include <limits>
 
 namespace tribo {
+namespace {
+
+using Four = Eigen::Array4d;
+
+constexpr Index kUsual = 64;  // degrees of freedom of a tree that is transformed on the stack
+
+Index padded(Index entries) { return (entries + 3) / 4 * 4; }
+
+}  // namespace
 
 void TreeMatrix::analyze(std::span<const Index> parent) {
   if (std::ranges::equal(parent, parent_)) return;
@@ -14,13 +23,15 @@ void TreeMatrix::analyze(std::span<const Index> parent) {
   depth_.resize(n);
   start_.assign(1, 0);
   path_.clear();
+  entry_count_ = 0;
   for (Index d = 0; d < n; ++d) {
     assert(parent[d] >= -1 && parent[d] < d);
     depth_[d] = parent[d] < 0 ? 0 : depth_[parent[d]] + 1;
     const Index begin = start_.back();
-    path_.resize(begin + depth_[d] + 1);
+    start_.push_back(begin + padded(depth_[d] + 1));
+    path_.resize(start_.back());
     for (Index k = d, at = begin + depth_[d]; k >= 0; k = parent[k], --at) path_[at] = k;
-    start_.push_back(begin + depth_[d] + 1);
+    entry_count_ += depth_[d] + 1;
   }
   values_.assign(path_.size(), 0.0);
   inverse_.assign(n, 0.0);
@@ -83,7 +94,7 @@ void TreeMatrix::multiply(const double* x, double* y) const {
 }
 
 // The path of an ancestor is the beginning of the path of d, so that the rank-one update of its row runs over
-// contiguous entries of both.
+// contiguous entries of both, four at a time; what that leaves behind the end of a row is cleared before it counts.
 bool TreeMatrix::factorize() {
   for (Index d = size() - 1; d >= 0; --d) {
     double* l = row(d);
@@ -93,15 +104,18 @@ bool TreeMatrix::factorize() {
       std::fill(inverse_.begin(), inverse_.end(), std::numeric_limits<double>::quiet_NaN());
       return false;
     }
+    // The next rows wait for this update: it goes without the root, which is taken beside it.
+    const double inverse_square = 1.0 / l[last];
     const double pivot = std::sqrt(l[last]);
-    const double inverse = inverse_[d] = 1.0 / pivot;
-    l[last] = pivot;
-    for (Index p = 0; p < last; ++p) l[p] *= inverse;
+    std::fill(l + last + 1, l + padded(last + 1), 0.0);
     for (Index p = 0; p < last; ++p) {
       double* target = row(path(d)[p]);
-      const double factor = l[p];
-      for (Index q = 0; q <= p; ++q) target[q] -= factor * l[q];
+      const double factor = l[p] * inverse_square;
+      for (Index q = 0; q <= p; q += 4) Eigen::Map<Four>(target + q) -= factor * Eigen::Map<const Four>(l + q);
     }
+    const double inverse = inverse_[d] = pivot * inverse_square;
+    for (Index p = 0; p < last; p += 4) Eigen::Map<Four>(l + p) *= inverse;
+    l[last] = pivot;
   }
   return true;
 }
@@ -131,26 +145,50 @@ void TreeMatrix::solve_lower_in_place(double* x) const {
   }
 }
 
-// Three rows fill no register: for trees of the usual size a copy with a fourth one does.
-void TreeMatrix::transform_three_rows(double* block) const {
-  constexpr Index kUsual = 64;
-  using Four = Eigen::Array4d;
-  if (size() > kUsual) return transform_plain_rows(block);
-  alignas(32) double padded[4 * kUsual];
-  const auto column = [&](Index d) { return Eigen::Map<Four, Eigen::Aligned32>(padded + 4 * d); };
-  for (Index d = 0; d < size(); ++d) column(d) << block[3 * d], block[3 * d + 1], block[3 * d + 2], 0.0;
+void TreeMatrix::transform_three_rows(std::span<const double* const> blocks, double* out) const {
+  assert(!blocks.empty() && static_cast<Index>(blocks.size()) <= kBlocks);
+  if (size() > kUsual) {
+    for (const double* block : blocks) {
+      std::copy_n(block, 3 * size(), out);
+      transform_plain(out);
+      out += 3 * size();
+    }
+  } else if (blocks.size() == 1) {
+    transform_packed<1>(blocks, out);
+  } else if (blocks.size() == 2) {
+    transform_packed<2>(blocks, out);
+  } else {
+    transform_packed<3>(blocks, out);
+  }
+}
+
+// Three rows fill no register, but four blocks of them fill three; and one walk through the tree serves them all.
+template <int kFours>
+void TreeMatrix::transform_packed(std::span<const double* const> blocks, double* out) const {
+  constexpr Index kWidth = 4 * kFours;
+  const auto used = static_cast<Index>(3 * blocks.size());
+  alignas(32) double packed[kWidth * kUsual];
+  using Column = Eigen::Array<double, kWidth, 1>;
+  const auto column = [&](Index d) { return Eigen::Map<Column, Eigen::Aligned32>(packed + kWidth * d); };
+  for (Index d = 0; d < size(); ++d) {
+    double* to = packed + kWidth * d;
+    for (const double* block : blocks) {
+      for (int r = 0; r < 3; ++r) *to++ = block[3 * d + r];
+    }
+    for (Index r = used; r < kWidth; ++r) *to++ = 0.0;
+  }
   for (Index d = size() - 1; d >= 0; --d) {
-    double* x = block + 3 * d;
-    const Four now = column(d) * inverse_[d];
-    for (int r = 0; r < 3; ++r) x[r] = now[r];
-    if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;
+    const Column now = column(d) * inverse_[d];
+    double* to = out + 3 * d;
+    for (Index r = 0; r < used; r += 3, to += 3 * size()) std::copy_n(now.data() + r, 3, to);
+    if ((now == 0.0).all()) continue;
     const Index* columns = path(d);
     const double* l = row(d);
     for (Index p = 0; p < depth_[d]; ++p) column(columns[p]) -= l[p] * now;
   }
 }
 
-void TreeMatrix::transform_plain_rows(double* block) const {
+void TreeMatrix::transform_plain(double* block) const {
   for (Index d = size() - 1; d >= 0; --d) {
     double* x = block + 3 * d;
     if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;

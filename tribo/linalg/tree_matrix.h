@@ -3,7 +3,8 @@
 // matrix of an articulated body has this shape, and so has A_j + sum beta J^T J after the split per body,
 // Lee et al. (2024) (40).
 //
-// Row d is packed: one entry for every dof on the path from the root to d, in this order. The factorisation
+// Row d is packed: one entry for every dof on the path from the root to d, in this order, and zeros up to a multiple of
+// four, so that loops over rows need no remainder. The factorisation
 // H = L^T L runs from the leaves to the root and creates no fill. With n_d the length of the path of d:
 // storage and product sum n_d, factorisation sum n_d^2 / 2, a solve 2 sum n_d. For a chain (parent d - 1)
 // this is the dense case.
@@ -35,7 +36,7 @@ class TreeMatrix {
   void analyze(std::span<const Index> parent);
 
   Index size() const { return static_cast<Index>(parent_.size()); }
-  std::size_t entry_count() const { return values_.size(); }
+  std::size_t entry_count() const { return entry_count_; }
   bool on_path(Index ancestor, Index dof) const {
     return depth_[dof] >= depth_[ancestor] && path(dof)[depth_[ancestor]] == ancestor;
   }
@@ -64,16 +65,21 @@ class TreeMatrix {
   // block <- block L^-1 for 1 or 3 rows, column-major: Jacobians in the coordinates L v, in which H is the
   // identity. A row that lives on one path stays on it. Cost: squares of the paths touched.
   void transform_row(double* row) const { solve_transposed_in_place(row); }
-  void transform_three_rows(double* block) const;
+  // Several blocks of three rows at a time; the results one after the other.
+  static constexpr Index kBlocks = 4;
+  void transform_three_rows(std::span<const double* const> blocks, double* out) const;
 
  private:
-  void transform_plain_rows(double* block) const;
+  template <int kFours>
+  void transform_packed(std::span<const double* const> blocks, double* out) const;
+  void transform_plain(double* block) const;
   const Index* path(Index d) const { return path_.data() + start_[d]; }
   double* row(Index d) { return values_.data() + start_[d]; }
   const double* row(Index d) const { return values_.data() + start_[d]; }
 
   std::vector<Index> parent_, depth_;
   std::vector<Index> start_;  // [n + 1] first entry of row d
+  std::size_t entry_count_ = 0;
   std::vector<Index> path_;   // columns of the entries
   Numbers values_;
   std::vector<double> inverse_;  // [n] 1 / L_dd, after factorize(): solves wait for each pivot in turn

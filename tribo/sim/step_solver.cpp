@@ -1,6 +1,7 @@
 #include "tribo/sim/step_solver.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "tribo/solve/catalogue.h"
@@ -136,25 +137,58 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
       }
     }
   }
-  for (const Index i : constraints) {
-    const ConstraintSet::Entry& entry = set.entry(i);
-    const Index rows = rows_of(entry.data.kind);
-    filler.add_constraint(entry.data);
-    for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
-      const Index tree = set.piece(p).tree;
-      const double* values = set.values(set.piece(p));
-      if (roots) {
-        roots->transform(tree, rows, values, filler.add_piece(local_tree_[tree]));
-      } else {
-        filler.add_piece(local_tree_[tree], values);
-      }
-      if (!bodies || model_->tree_dof_count(tree) <= kDenseTree) continue;
-      for (Index b = entry.body_begin; b < entry.body_end; ++b) {
-        if (set.body(b).piece == p) filler.add_body(set.body(b).dof, set.body(b).block.data());
-      }
-    }
+  for (std::size_t k = 0; k < constraints.size();) {
+    const std::size_t together = roots ? add_contacts_of_one_tree(set, constraints.subspan(k), *roots, filler) : 0;
+    if (together == 0) add_constraint(set, constraints[k], filler, roots, bodies);
+    k += std::max<std::size_t>(1, together);
   }
   return filler.finish();
+}
+
+void StepSolver::add_constraint(const ConstraintSet& set, Index i, ProblemFiller& filler, const TreeRoots* roots,
+                                const Kinematics* bodies) {
+  const ConstraintSet::Entry& entry = set.entry(i);
+  const Index rows = rows_of(entry.data.kind);
+  filler.add_constraint(entry.data);
+  for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
+    const Index tree = set.piece(p).tree;
+    const double* values = set.values(set.piece(p));
+    if (roots) {
+      roots->transform(tree, rows, values, filler.add_piece(local_tree_[tree]));
+    } else {
+      filler.add_piece(local_tree_[tree], values);
+    }
+    if (!bodies || model_->tree_dof_count(tree) <= kDenseTree) continue;
+    for (Index b = entry.body_begin; b < entry.body_end; ++b) {
+      if (set.body(b).piece == p) filler.add_body(set.body(b).dof, set.body(b).block.data());
+    }
+  }
+}
+
+// The first few, as long as they are contacts of one and the same robot only: their rows are transformed together.
+// Returns how many.
+std::size_t StepSolver::add_contacts_of_one_tree(const ConstraintSet& set, std::span<const Index> constraints,
+                                                 const TreeRoots& roots, ProblemFiller& filler) {
+  std::array<const double*, TreeRoots::kBlocks> blocks;
+  std::size_t count = 0;
+  Index tree = -1;
+  while (count < std::min(blocks.size(), constraints.size())) {
+    const ConstraintSet::Entry& entry = set.entry(constraints[count]);
+    if (rows_of(entry.data.kind) != 3 || entry.piece_end - entry.piece_begin != 1) break;
+    const auto& piece = set.piece(entry.piece_begin);
+    if (count == 0 ? roots.is_body(piece.tree) : piece.tree != tree) break;
+    tree = piece.tree;
+    blocks[count++] = set.values(piece);
+  }
+  if (count < 2) return 0;
+  double* last = nullptr;
+  for (std::size_t k = 0; k < count; ++k) {
+    filler.add_constraint(set.entry(constraints[k]).data);
+    last = filler.add_piece(local_tree_[tree]);
+  }
+  const auto entries = 3 * static_cast<std::ptrdiff_t>(model_->tree_dof_count(tree));
+  roots.transform_contacts(tree, {blocks.data(), count}, last - entries * static_cast<std::ptrdiff_t>(count - 1));
+  return count;
 }
 
 void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,

@@ -61,6 +61,10 @@ class StepSolver {
   bool fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
             std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem,
             const TreeRoots* roots, const Kinematics* bodies);
+  void add_constraint(const ConstraintSet& set, Index i, ProblemFiller& filler, const TreeRoots* roots,
+                      const Kinematics* bodies);
+  std::size_t add_contacts_of_one_tree(const ConstraintSet& set, std::span<const Index> constraints,
+                                       const TreeRoots& roots, ProblemFiller& filler);
   void solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
                     const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
                     std::vector<Vec3>& impulse);

@@ -47,13 +47,9 @@ bool TreeRoots::set(Index tree, const double* matrix, bool same) {
 void TreeRoots::transform(Index tree, Index rows, const double* block, double* out) const {
   if (!simple_[tree]) {
     const TreeMatrix& factor = factors_[item_[tree]];
-    std::copy(block, block + rows * factor.size(), out);
-    if (rows == 3) {
-      factor.transform_three_rows(out);
-    } else {
-      factor.transform_row(out);
-    }
-    return;
+    if (rows == 3) return factor.transform_three_rows({&block, 1}, out);
+    std::copy(block, block + factor.size(), out);
+    return factor.transform_row(out);
   }
   const Body& body = bodies_[item_[tree]];
   for (Index k = 0; k < 3 * rows; ++k) out[k] = body.inverse_root_mass * block[k];
@@ -68,6 +64,10 @@ void TreeRoots::transform(Index tree, Index rows, const double* block, double* o
   } else {
     Eigen::Map<Eigen::RowVector3d>{out} = Eigen::Map<const Eigen::RowVector3d>(block) * body.inverse_root;
   }
+}
+
+void TreeRoots::transform_contacts(Index tree, std::span<const double* const> blocks, double* out) const {
+  factors_[item_[tree]].transform_three_rows(blocks, out);
 }
 
 void TreeRoots::transform_momentum(Index tree, double* momentum) const {

@@ -7,6 +7,7 @@
 // with its frame at the centre of mass takes a closed form: 1 / sqrt(m), and a 3 x 3 root of its inertia.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tribo/linalg/tree_matrix.h"
@@ -23,6 +24,10 @@ class TreeRoots {
 
   // out <- block L^-1; rows is 1 or 3; column-major; the two must not overlap.
   void transform(Index tree, Index rows, const double* block, double* out) const;
+  // The same for up to kBlocks blocks of three rows on a tree that is more than a body; results one after the other.
+  static constexpr Index kBlocks = TreeMatrix::kBlocks;
+  bool is_body(Index tree) const { return simple_[tree]; }
+  void transform_contacts(Index tree, std::span<const double* const> blocks, double* out) const;
   // b <- L^-T b and v' <- L^-1 v' of one tree.
   void transform_momentum(Index tree, double* momentum) const;
   void recover_velocity(Index tree, double* velocity) const;
