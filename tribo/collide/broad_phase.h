@@ -5,6 +5,7 @@
 //   broad.find(bounds, pairs);      // bounds: one Aabb per shape; unbounded ones (planes) meet everything
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -20,6 +21,10 @@ class BroadPhase {
   ~BroadPhase();
   BroadPhase(BroadPhase&&) noexcept;
   BroadPhase& operator=(BroadPhase&&) noexcept;
+
+  // Pairs (i < j) it refuses never come up. It must answer the same for good; asked when pairs are new, not every time.
+  using Filter = std::function<bool(Index i, Index j)>;
+  void set_filter(Filter may_meet);
 
   // `group` [shapes]: two shapes of the same group >= 0 (fixed to one body, or both fixed in the world) never
   // pair. The pairs do not depend on the history; what is kept between calls only makes it faster.

@@ -52,6 +52,9 @@ ContactFinder::ContactFinder(const World& world) : world_(&world) {
     }
   }
   for (const GeomPair& pair : world.pairs) surface_index(surface_of(pair.material));
+  broad_.set_filter([this](Index i, Index j) {
+    return explicit_pair(active_[i], active_[j]) != nullptr || !filtered(active_[i], active_[j]);
+  });
 }
 
 Index ContactFinder::surface_index(const Surface& surface) {
@@ -107,24 +110,24 @@ bool ContactFinder::filtered(Index a, Index b) const {
          std::binary_search(excluded_.begin(), excluded_.end(), pair_key(ga.body, gb.body));
 }
 
-// False: the two never touch.
-bool ContactFinder::lookup(Index a, Index b, PairInfo& info) {
-  const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
-  if (!explicit_pairs_.empty()) {
-    const auto found =
-        std::lower_bound(explicit_pairs_.begin(), explicit_pairs_.end(), std::pair(pair_key(a, b), Index{0}));
-    if (found != explicit_pairs_.end() && found->first == pair_key(a, b)) {
-      const GeomPair& pair = world_->pairs[found->second];
-      const Index first = 2 * (material_count_ * material_count_ + found->second);
-      info = {first + (pair.frictionless ? 1 : 0), std::max(pair.margin, world_->margin)};
-      return true;
-    }
+const GeomPair* ContactFinder::explicit_pair(Index a, Index b) const {
+  if (explicit_pairs_.empty()) return nullptr;
+  const std::pair key(pair_key(a, b), Index{0});
+  const auto found = std::lower_bound(explicit_pairs_.begin(), explicit_pairs_.end(), key);
+  if (found == explicit_pairs_.end() || found->first != key.first) return nullptr;
+  return &world_->pairs[found->second];
+}
+
+ContactFinder::PairInfo ContactFinder::lookup(Index a, Index b) const {
+  if (const GeomPair* pair = explicit_pair(a, b)) {
+    const Index number = static_cast<Index>(pair - world_->pairs.data());
+    const Index first = 2 * (material_count_ * material_count_ + number);
+    return {first + (pair->frictionless ? 1 : 0), std::max(pair->margin, world_->margin)};
   }
-  if (filtered(a, b)) return false;
+  const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
   const Index surface = material_table_[material_of_[a] * material_count_ + material_of_[b]];
-  info = {surface + (ga.frictionless && gb.frictionless ? 1 : 0),
+  return {surface + (ga.frictionless && gb.frictionless ? 1 : 0),
           std::max(ga.margin + gb.margin, world_->margin)};
-  return true;
 }
 
 void ContactFinder::place(const Kinematics& kinematics, double h) {
@@ -176,8 +179,7 @@ void ContactFinder::find(const Kinematics& kinematics, double h, Workers& worker
   std::size_t kept = 0;
   for (const auto& [first, second] : pairs_) {
     const Index a = active_[first], b = active_[second];
-    PairInfo info;
-    if (!lookup(a, b, info)) continue;
+    const PairInfo info = lookup(a, b);
     const double margin = std::max(info.margin, reach_[a] + reach_[b]);
     if (is_plane_[a] != 0 && is_above(a, bounds_[second], margin)) continue;
     if (is_plane_[b] != 0 && is_above(b, bounds_[first], margin)) continue;

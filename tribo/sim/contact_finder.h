@@ -32,6 +32,8 @@ class ContactFinder {
  public:
   // Keeps a reference to the world.
   explicit ContactFinder(const World& world);
+  ContactFinder(const ContactFinder&) = delete;  // the broad phase asks it which pairs may meet
+  ContactFinder& operator=(const ContactFinder&) = delete;
 
   // All contacts in a deterministic order. `h`: time step; kinematics with velocities.
   void find(const Kinematics& kinematics, double h, Workers& workers, std::vector<Contact>& contacts);
@@ -54,7 +56,8 @@ class ContactFinder {
   void choose_geoms();
   Index surface_index(const Surface& surface);
   bool filtered(Index a, Index b) const;
-  bool lookup(Index a, Index b, PairInfo& info);
+  const GeomPair* explicit_pair(Index a, Index b) const;  // null if there is none
+  PairInfo lookup(Index a, Index b) const;
   bool is_above(Index plane, const Aabb& box, double margin) const;
   void place(const Kinematics& kinematics, double h);
   void collide_pair(Index a, Index b, const PairInfo& info, NarrowPhase& narrow, Chunk& chunk) const;
