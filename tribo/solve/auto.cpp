@@ -24,7 +24,9 @@ constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, 
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
 constexpr Index kWarmSweeps = 6;
-constexpr double kNear = 1e-3;  // error from where Newton finds the contacts as they were
+constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
+constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
+constexpr double kStiffBeta = 1e4, kSoftBeta = 30.0;
 constexpr Index kPolishFactors = 2;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
@@ -46,7 +48,9 @@ constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
 
 // Of a Newton method that starts with this error: the nearer, the fewer contacts change, and the stiffer it may be.
-double penalty_from(double error) { return std::clamp(3.0 / std::sqrt(error), 30.0, 1e4); }
+double penalty_from(double error) {
+  return error <= kVeryNear ? kStiffBeta : std::max(2.0 / std::sqrt(error), kSoftBeta);
+}
 
 class Auto final : public Solver {
  public:
