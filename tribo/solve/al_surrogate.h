@@ -20,7 +20,7 @@ class AlSurrogate {
   ProximalLaw& law() { return proximal_; }  // its penalties are the caller's to prepare
   const Vector& multiplier() const { return multiplier_; }
   const Vector& trial() const { return trial_; }  // impulses of the last residual()
-  double natural() const { return natural_; }     // natural map of the multipliers, energy norm
+  double natural() const { return natural_; }     // lambda - T(lambda) of the multipliers, energy norm
   double fastest() const { return fastest_; }     // largest free velocity of a row
   // Smallest residual that counts as more than rounding.
   double rounding() const;
@@ -44,6 +44,10 @@ class AlSurrogate {
   // From the new multipliers one more surrogate with the matrix of the last step, for the price of a solve. False, and
   // nothing is changed, where that is no better.
   bool repeat_step();
+  // One damped Newton step on lambda = T(lambda), the equation of a solution itself, in which the multipliers move along
+  // with the velocities: no outer iteration, but good steps only near a solution, or where contacts are few. False, and
+  // nothing is changed, if no decrease of natural() was found.
+  bool natural_step();
   // One full step with the sticking element of the generalised Jacobian for contacts at rest: normal free
   // velocities up to `rest`.
   bool stick_step(double rest);
@@ -56,15 +60,19 @@ class AlSurrogate {
 
  private:
   void measure_natural();
+  void linearize_natural();
+  bool search_natural();
   void differentiate(double touch);
   bool sticks(Index i) const;
 
   const ContactProblem* problem_ = nullptr;
   NewtonSystem* system_ = nullptr;
   Law law_ = Law::exact;
-  ProximalLaw proximal_, unit_;
+  ProximalLaw proximal_, unit_, soft_;
   std::vector<Mat3> derivative_;
   Vector multiplier_, trial_, moved_, kept_;
+  Vector before_, change_;  // of a natural step: velocities before, impulses
+  bool soft_known_ = false;
   Vector centre_;  // of the proximal terms: the multipliers but for settle_normals()
   double fastest_ = 0.0;
   double natural_ = 0.0;

@@ -46,7 +46,9 @@ class AlNewton final : public Solver {
   Status run(Monitor& monitor);
   Surrogate solve_surrogate(Monitor& monitor);
   void count_step(Monitor& monitor, Surrogate& surrogate);
+  bool follow_natural(Monitor& monitor);
   bool repeat(Monitor& monitor);
+  Status last_offer(Monitor& monitor);
   bool offer(Monitor& monitor) {
     return monitor.check(outer_, surrogate_.multiplier(), system_->velocity(), beta_);
   }
@@ -141,6 +143,7 @@ Status AlNewton::run(Monitor& monitor) {
     return Status::converged;
   }
   if (!stiff_ && only_prediction) return Status::stalled;
+  if (plan_.beta > 0.0 && plan_.natural_steps > 0 && follow_natural(monitor)) return Status::converged;
   for (; outer_ <= monitor.iterations_left(); ++outer_) {
     if (!std::isfinite(surrogate_.natural())) return Status::no_solution_suspected;
     if (newton_count_ >= plan_.factorizations) return Status::iteration_limit;
@@ -148,6 +151,7 @@ Status AlNewton::run(Monitor& monitor) {
     const Surrogate surrogate = solve_surrogate(monitor);
     if (monitor.out_of_time(outer_)) return Status::time_limit;
     if (!surrogate.solved) {
+      if (newton_count_ >= plan_.factorizations) return last_offer(monitor);
       refuse();
     } else {
       const double before = surrogate_.natural();
@@ -169,6 +173,23 @@ Status AlNewton::run(Monitor& monitor) {
     }
   }
   return Status::iteration_limit;
+}
+
+// Newton on the equation itself for as long as it gets ahead.
+bool AlNewton::follow_natural(Monitor& monitor) {
+  for (Index k = 0; k < plan_.natural_steps && newton_count_ < plan_.factorizations; ++k) {
+    ++newton_count_;
+    monitor.count_factorization();
+    if (!surrogate_.natural_step()) return false;
+    if (offer(monitor)) return true;
+  }
+  return false;
+}
+
+// Where the factorisations are used up within a surrogate, what it has so far may do.
+Status AlNewton::last_offer(Monitor& monitor) {
+  surrogate_.adopt(surrogate_.trial());
+  return offer(monitor) ? Status::converged : Status::iteration_limit;
 }
 
 // From a good start the matrix of the last step is as good for the next surrogates.

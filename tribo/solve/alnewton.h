@@ -28,7 +28,8 @@ std::unique_ptr<Solver> make_alnewton();
 struct AlNewtonPlan {
   bool only_prediction = false;  // give up where the prediction fails
   Index factorizations = std::numeric_limits<Index>::max();
-  double beta = 0.0;  // initial penalty; 0: the option's
+  double beta = 0.0;        // initial penalty; 0: the option's
+  Index natural_steps = 0;  // before the first surrogate, see AlSurrogate::natural_step()
   double most_flops =
       std::numeric_limits<double>::infinity();  // of a factorisation; gives up where it takes more
   const DenseHalf* half = nullptr;              // of the problem, where there is one already

@@ -249,8 +249,8 @@ namespace {
 
 // Few rows between trees of many degrees of freedom: robots that touch each other.
 bool is_loosely_coupled(const ContactProblem& problem) {
-  static const Index kMostRows = getenv("KMR") ? atoi(getenv("KMR")) : 96;
-  static const double kShare = getenv("KSH") ? atof(getenv("KSH")) : 0.3;
+  constexpr Index kMostRows = 96;
+  constexpr double kShare = 0.3;  // of the degrees of freedom
   const BlockJacobian& jacobian = problem.jacobian();
   const double most = std::min<double>(kMostRows, kShare * problem.dof_count());
   Index rows = 0;
@@ -265,10 +265,14 @@ bool is_loosely_coupled(const ContactProblem& problem) {
 NewtonForm suitable_form(const ContactProblem& problem) {
   constexpr Index kFewTrees = 3;  // dense blocks have hardly a zero then
   constexpr Index kDenseSize = 96;
+  constexpr Index kDenseDofs = 64;  // of a robot and what it holds
+  constexpr Index kBodyDofs = 6;
   const Index smaller = std::min(problem.row_count(), problem.dof_count());
+  const bool few = (problem.tree_count() <= kFewTrees && smaller <= kDenseSize) ||
+                   (problem.dof_count() > kBodyDofs * problem.tree_count() && problem.dof_count() <= kDenseDofs);
   const bool tiny = SmallDelassus::is_tiny(problem);
   if (tiny && problem.has_delassus()) return NewtonForm::small;
-  if (!problem.has_delassus() && (tiny || (problem.tree_count() <= kFewTrees && smaller <= kDenseSize))) {
+  if (!problem.has_delassus() && (tiny || few)) {
     return NewtonForm::dense;
   }
   if (!problem.has_delassus() && is_loosely_coupled(problem)) return NewtonForm::trees;
