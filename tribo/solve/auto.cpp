@@ -25,6 +25,7 @@ constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many f
 constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
 constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
+constexpr double kRobotNear = 1e-2;  // ... of a robot, whose rows are long: sweeps cost more of a factorisation
 constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
 constexpr double kStiffBeta = 1e4, kSoftBeta = 30.0;
 constexpr Index kNaturalSteps = 8;
@@ -47,6 +48,11 @@ constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
+
+double near_error(const ContactProblem& problem) {
+  constexpr Index kRobotDofs = 20;  // of a tree, on average
+  return problem.dof_count() >= kRobotDofs * problem.tree_count() ? kRobotNear : kNear;
+}
 
 // Of a Newton method that starts with this error: the nearer, the fewer contacts change, and the stiffer it may be.
 double penalty_from(double error) {
@@ -129,7 +135,7 @@ Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
 // A robot on the ground, a body in a corner: one dense factorisation costs no more than a few sweeps.
 bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
   if (cold_ && run_prediction(problem, monitor)) return true;
-  const bool near = monitor.best_error() <= kNear;
+  const bool near = monitor.best_error() <= near_error(problem);
   if (!near) {
     const bool done = sweeps_on_few_.run(problem, monitor, kWarmSweeps);
     monitor.note_stage("dense sweeps");
@@ -189,7 +195,7 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
 bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
   if (cold_ || problem.constraint_count() > large_) return false;
   if (!sweeps_) sweeps_ = make_nsgs();
-  if (monitor.best_error() > kNear && iterate_as(*sweeps_, kWarmSweeps, problem, monitor)) return true;
+  if (monitor.best_error() > near_error(problem) && iterate_as(*sweeps_, kWarmSweeps, problem, monitor)) return true;
   const bool small = problem.constraint_count() <= kFewConstraints;
   return run_newton_from_here(small ? kDenseFactors : kWarmFactors, problem, monitor);
 }
