@@ -19,6 +19,9 @@ constexpr Index kOwnSolvers = 32;
 // factorisation. Going on until the start is as good as this, relative to the tolerance, ends it for a long time.
 constexpr double kSettled = 0.1;
 
+// Sizes of islands, in constraints and in trees, that are told apart when they are put in order.
+constexpr Index kSizes = 32, kTreeCounts = 4;
+
 // Trees up to this size are one dense block to a solver that splits by bodies, as a free body is.
 constexpr Index kDenseTree = 6;
 
@@ -250,6 +253,20 @@ bool StepSolver::is_small(Index island) const {
          tree_start_[island + 1] - tree_start_[island] <= kFewTrees;
 }
 
+// Largest first, which is best for the threads; and what solvers have allocated fits the next island of the same size.
+void StepSolver::sort_by_size(Index islands) {
+  const auto place = [this](Index k) {
+    const Index constraints = std::min(constraint_start_[k + 1] - constraint_start_[k], kSizes);
+    const Index trees = std::min(tree_start_[k + 1] - tree_start_[k], kTreeCounts);
+    return kTreeCounts * (kSizes - constraints) + kTreeCounts - trees;
+  };
+  std::array<Index, kTreeCounts*(kSizes + 1) + 1> begin{};
+  for (Index k = 0; k < islands; ++k) ++begin[place(k) + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  order_.resize(islands);
+  for (Index k = 0; k < islands; ++k) order_[begin[place(k)]++] = k;
+}
+
 SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
                                Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
                                std::vector<Vec3>& impulse) {
@@ -272,7 +289,9 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   own.islands = false;
   own.full_certificate = false;
   own.threads = sum.islands == 1 ? workers.count() : 1;
-  const auto body = [&](Index k, Index worker) {
+  sort_by_size(sum.islands);
+  const auto body = [&](Index item, Index worker) {
+    const Index k = order_[item];
     Slot& chosen = local_slot_[k] < 0 ? *shared_[worker] : *own_[local_slot_[k]];
     solve_island(k, chosen, set, motion, own, start, velocity, impulse);
   };

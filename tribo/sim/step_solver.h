@@ -69,6 +69,7 @@ class StepSolver {
                     const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
                     std::vector<Vec3>& impulse);
   bool is_small(Index island) const;
+  void sort_by_size(Index islands);
   Slot& slot(Index number, std::vector<std::unique_ptr<Slot>>& slots);
 
   const Model* model_;
@@ -82,6 +83,7 @@ class StepSolver {
   std::vector<Index> tree_start_, trees_, constraint_island_;
   std::vector<std::unique_ptr<Slot>> own_, shared_;  // by island, by worker
   std::vector<Index> local_slot_;                    // [islands] into own_, -1: shared
+  std::vector<Index> order_;                         // [islands] in which they are solved
   std::vector<SolveSummary> result_;                 // [islands]
 };
 
