@@ -135,19 +135,21 @@ struct Emitter {
     return 3u << 30 | on_a << 15 | on_b;
   }
 
-  std::uint32_t feature(const Corner& corner) const {
+  // Also how far off the corner that the number stands for the point lies, squared.
+  std::uint32_t feature(const Corner& corner, double& off2) const {
     int nearest = -1;
     double best = snap2;
+    off2 = 0.0;
     for (int k = 0; k < outline_a.count; ++k) {
       const double d = (outline_a.points[k] - corner.at).squaredNorm();
       if (d <= best) best = d, nearest = k;
     }
-    if (nearest >= 0) return feature_of_corner_a(id_a(nearest));
+    if (nearest >= 0) return off2 = best, feature_of_corner_a(id_a(nearest));
     for (int k = 0; k < outline_b.count; ++k) {
       const double d = (outline_b.points[k] - corner.at).squaredNorm();
       if (d <= best) best = d, nearest = k;
     }
-    if (nearest >= 0) return feature_of_corner_b(id_b(nearest));
+    if (nearest >= 0) return off2 = best, feature_of_corner_b(id_b(nearest));
     if (corner.vertex >= Facet::capacity) return feature_of_corner_b(id_b(corner.vertex - Facet::capacity));
     if (corner.vertex >= 0) return feature_of_corner_a(id_a(corner.vertex));
     return crossing(corner.edge, corner.other);
@@ -155,7 +157,10 @@ struct Emitter {
 
   double gap(const Corner& corner) const { return height_b.at(corner.at) - height_a.at(corner.at); }
 
-  void emit(const Corner& corner) { emit(corner, feature(corner)); }
+  void emit(const Corner& corner) {
+    double off2;
+    emit(corner, feature(corner, off2));
+  }
 
   void emit(const Corner& corner, std::uint32_t label) {
     const double za = height_a.at(corner.at), zb = height_b.at(corner.at), gap_here = zb - za;
@@ -173,20 +178,29 @@ struct Emitter {
 };
 
 // Edges that nearly coincide cross somewhere between their ends; such crossings lie on the line between their
-// neighbours, support nothing and would come and go: they are left out.
+// neighbours, support nothing and would come and go: they are left out. Of those that come to lie at a corner the corner
+// itself stays, not the deepest: which one that is may change with every step of bodies at rest, and their impulses with
+// it.
 void emit_ring(Emitter& emitter, const Polygon& polygon, int count) {
-  std::array<std::uint32_t, std::tuple_size_v<Polygon>> labels;
-  std::array<int, std::tuple_size_v<Polygon>> kept;
+  constexpr auto capacity = std::tuple_size_v<Polygon>;
+  std::array<std::uint32_t, capacity> labels;
+  std::array<double, capacity> off2;
+  std::array<int, capacity> kept;
   int ring = 0;
   for (int k = 0; k < count; ++k) {
     // Corners beyond the margin only shape the ring; they need no lasting number.
     const bool wanted = emitter.gap(polygon[k]) <= emitter.margin;
-    labels[k] = wanted ? emitter.feature(polygon[k]) : static_cast<std::uint32_t>(k);
+    off2[k] = 0.0;
+    labels[k] = wanted ? emitter.feature(polygon[k], off2[k]) : static_cast<std::uint32_t>(k);
     if (ring > 0 && labels[kept[ring - 1]] == labels[k]) {
-      if (emitter.gap(polygon[k]) < emitter.gap(polygon[kept[ring - 1]])) kept[ring - 1] = k;
+      if (off2[k] < off2[kept[ring - 1]]) kept[ring - 1] = k;
     } else {
       kept[ring++] = k;
     }
+  }
+  if (ring > 1 && labels[kept[ring - 1]] == labels[kept[0]]) {
+    --ring;
+    if (off2[kept[ring]] < off2[kept[0]]) kept[0] = kept[ring];
   }
   for (int r = 0; r < ring; ++r) {
     const Corner& corner = polygon[kept[r]];
