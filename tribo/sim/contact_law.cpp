@@ -48,7 +48,10 @@ Surface combine(const Material& a, const Material& b, FrictionRule rule) {
 
 double rigid_bias(double gap, double h, const ContactLawSettings& settings) {
   if (gap > 0.0) return gap / h;
-  return -std::min(-settings.stabilization * gap / h, settings.max_stabilization_velocity);
+  if (settings.stabilization == 0.0) return 0.0;
+  const double at_once = std::min(-gap, settings.drift);
+  const double removed = at_once + settings.stabilization * (-gap - at_once);
+  return -std::min(removed / h, settings.max_stabilization_velocity);
 }
 
 ContactTerms contact_terms(const Surface& surface, double gap, double w, double h, bool regularize_slip,

@@ -43,6 +43,7 @@ void check(const SimulatorSettings& s) {
   if (!(s.contact.stabilization >= 0.0 && s.contact.stabilization <= 1.0)) {
     refuse("stabilization", s.contact.stabilization, "in [0, 1]");
   }
+  if (!(s.contact.drift >= 0.0)) refuse("drift", s.contact.drift, ">= 0 m");
   if (!(s.contact.max_stabilization_velocity >= 0.0)) {
     refuse("max_stabilization_velocity", s.contact.max_stabilization_velocity, ">= 0 m/s");
   }

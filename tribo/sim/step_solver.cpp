@@ -15,9 +15,13 @@ namespace {
 constexpr Index kOwnSolvers = 32;
 
 // Of bodies at rest the impulses of the last step are good enough again. Once they are not, the error that was let pass
-// moves the bodies a little, what undoes that has to be undone itself, and so on: every other step costs a
-// factorisation. Going on until the start is as good as this, relative to the tolerance, ends it for a long time.
-constexpr double kSettled = 0.1;
+// moves the bodies, what undoes that has to be undone itself, and so on: every other step costs a factorisation. Going on
+// until the start is as good as this, relative to the tolerance, ends it for a long time: what little acceleration is
+// left grows to the tolerance with the square of the steps only.
+constexpr double kSettled = 1e-3;
+// What has not come to rest after so many steps creeps: then less has to do.
+constexpr int kStepsToRest = 12;
+constexpr double kCreeping = 0.1;
 
 // Sizes of islands, in constraints and in trees, that are told apart when they are put in order.
 constexpr Index kSizes = 32, kTreeCounts = 4;
@@ -220,11 +224,14 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
     row += rows;
   }
   Settings own = settings;
-  if (std::any_of(trees.begin(), trees.end(), [this](Index t) { return unsettled_[t] != 0; })) {
-    own.start_tolerance = kSettled * settings.tolerance;
+  int unsettled = 0;
+  for (const Index t : trees) unsettled = std::max<int>(unsettled, unsettled_[t]);
+  if (unsettled > 0) {
+    own.start_tolerance = (unsettled <= kStepsToRest ? kSettled : kCreeping) * settings.tolerance;
   }
   const Report report = slot.solver->solve(slot.problem, own, slot.solution, known ? &slot.start : nullptr);
-  for (const Index t : trees) unsettled_[t] = report.iterations > 0 ? 1 : 0;
+  unsettled = report.iterations > 0 ? std::min(unsettled + 1, kStepsToRest + 1) : 0;
+  for (const Index t : trees) unsettled_[t] = static_cast<char>(unsettled);
   result.iterations = report.iterations;
   result.factorizations = report.factorizations;
   result.error = value_of(report.certificate, settings.measure);

@@ -20,6 +20,8 @@ constexpr Index kSlidingFactors = 100;
 constexpr double kGoodStartBeta = 30.0;
 constexpr Index kRepeats = 4;
 constexpr double kRepeatGain = 0.3;
+constexpr double kDeep = 1e-4;  // error at which deepening ends, relative to the tolerance
+constexpr double kDeepGain = 0.1;
 constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
 enum class Prediction { off, first, only };
@@ -48,6 +50,7 @@ class AlNewton final : public Solver {
   void count_step(Monitor& monitor, Surrogate& surrogate);
   bool follow_natural(Monitor& monitor);
   bool repeat(Monitor& monitor);
+  void deepen(Monitor& monitor);
   Status last_offer(Monitor& monitor);
   bool offer(Monitor& monitor) {
     return monitor.check(outer_, surrogate_.multiplier(), system_->velocity(), beta_);
@@ -161,7 +164,10 @@ Status AlNewton::run(Monitor& monitor) {
         surrogate_.adopt(last_multiplier_);
         refuse();
       } else {
-        if (offer(monitor)) return Status::converged;
+        if (offer(monitor)) {
+          if (plan_.deepens && surrogate_.natural() < kDeepGain * before) deepen(monitor);
+          return Status::converged;
+        }
         if (plan_.beta > 0.0 && surrogate.steps > 0 && repeat(monitor)) return Status::converged;
         adapt(surrogate);
       }
@@ -201,6 +207,16 @@ bool AlNewton::repeat(Monitor& monitor) {
     if (surrogate_.natural() > kRepeatGain * before) return false;
   }
   return false;
+}
+
+// Where the last step was a good one, repeating it costs little.
+void AlNewton::deepen(Monitor& monitor) {
+  for (Index k = 0; k < kRepeats && monitor.best_error() > kDeep * monitor.tolerance(); ++k) {
+    const double before = surrogate_.natural();
+    if (!surrogate_.repeat_step()) return;
+    offer(monitor);
+    if (surrogate_.natural() > kRepeatGain * before) return;
+  }
 }
 
 void AlNewton::count_step(Monitor& monitor, Surrogate& surrogate) {

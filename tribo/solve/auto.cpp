@@ -27,9 +27,9 @@ constexpr Index kWarmSweeps = 6;
 constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
 constexpr double kRobotNear = 1e-2;  // ... of a robot, whose rows are long: sweeps cost more of a factorisation
 constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
-constexpr double kStiffBeta = 1e4, kSoftBeta = 30.0;
+constexpr double kStiffBeta = 3e3, kSoftBeta = 30.0;
 constexpr Index kNaturalSteps = 8;
-constexpr Index kPolishFactors = 2, kPolishFewFactors = 4;  // of a start that could have been returned
+constexpr Index kPolishFactors = 6;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
 constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
@@ -207,10 +207,11 @@ bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& prob
   const bool good_enough = error <= monitor.tolerance();
   const NewtonForm form = suitable_form(problem);
   const bool on_few = form == NewtonForm::dense || form == NewtonForm::trees;
-  if (good_enough) factorizations = on_few ? kPolishFewFactors : kPolishFactors;
+  if (good_enough) factorizations = kPolishFactors;
   set_plan(*newton_, {.factorizations = factorizations,
                       .beta = penalty_from(error),
                       .natural_steps = on_few ? kNaturalSteps : 0,
+                      .deepens = error <= kVeryNear,
                       .half = half});
   return iterate_as(*newton_, kNewtonIterations, problem, monitor) || good_enough;
 }
