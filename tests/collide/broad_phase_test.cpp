@@ -76,6 +76,48 @@ TEST(BroadPhase, HistoryDoesNotMatter) {
   }
 }
 
+// Boxes that fly on and on, and turn back at times: skins reach ahead of them.
+TEST(BroadPhase, MotionDoesNotMatter) {
+  Dice dice(5);
+  for (const int count : {60, 700}) {
+    Scene scene = random_scene(dice, count, 0.5);
+    std::vector<Vec3> velocity;
+    for (std::size_t k = 0; k < scene.bounds.size(); ++k) velocity.push_back(dice.vector(k % 5 == 0 ? 0.5 : 0.03));
+    BroadPhase broad;
+    Pairs pairs;
+    for (int step = 0; step < 60; ++step) {
+      for (std::size_t k = 0; k < scene.bounds.size(); ++k) {
+        if (step % 17 == 16) velocity[k] = -velocity[k];
+        scene.bounds[k].lower += velocity[k], scene.bounds[k].upper += velocity[k];
+      }
+      broad.find(scene.bounds, scene.group, pairs);
+      ASSERT_EQ(pairs, scene.brute_force()) << count << " boxes, step " << step;
+    }
+  }
+}
+
+// Whatever way pairs are found: anew, among candidates, by boxes that left their skin, without skins.
+TEST(BroadPhase, RefusedPairsNeverComeUp) {
+  Dice dice(6);
+  const auto may_meet = [](Index i, Index j) { return (i + j) % 3 != 0; };
+  for (const double speed : {0.0, 0.02, 3.0}) {
+    Scene scene = random_scene(dice, 300, 0.5);
+    BroadPhase broad;
+    broad.set_filter(may_meet);
+    Pairs pairs;
+    for (int step = 0; step < 40; ++step) {
+      for (std::size_t k = 0; k < scene.bounds.size(); ++k) {
+        const Vec3 shift = dice.vector(step % 9 == 8 && k % 50 == 0 ? 1.0 : speed);
+        scene.bounds[k].lower += shift, scene.bounds[k].upper += shift;
+      }
+      Pairs expected = scene.brute_force();
+      std::erase_if(expected, [&](const auto& pair) { return !may_meet(pair.first, pair.second); });
+      broad.find(scene.bounds, scene.group, pairs);
+      ASSERT_EQ(pairs, expected) << speed << " " << step;
+    }
+  }
+}
+
 TEST(BroadPhase, AllInOnePlace) {
   Scene scene;
   for (int k = 0; k < 300; ++k) scene.add(Vec3(1, 2, 3), Vec3::Constant(k % 2 == 0 ? 0.0 : 1e-3));

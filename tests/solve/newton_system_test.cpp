@@ -11,6 +11,24 @@
 namespace tribo {
 namespace {
 
+constexpr NewtonForm kForms[] = {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small, NewtonForm::dense,
+                                 NewtonForm::trees};
+
+// Trees of `sizes` degrees of freedom, each with two contacts of its own and one with the next.
+ContactProblem chain(const std::vector<Index>& sizes) {
+  test::Random random(11);
+  ContactProblemBuilder builder;
+  for (const Index size : sizes) builder.add_tree(test::random_spd(random, size), random.vector(size));
+  const auto trees = static_cast<Index>(sizes.size());
+  for (Index t = 0; t < trees; ++t) {
+    for (int k = 0; k < 2; ++k) builder.add_contact(0.5, {{t, random.matrix(3, sizes[t])}}, random.vec3());
+    if (t + 1 == trees) break;
+    builder.add_contact(0.5, {{t, random.matrix(3, sizes[t])}, {t + 1, random.matrix(3, sizes[t + 1])}},
+                        random.vec3());
+  }
+  return builder.build();
+}
+
 // A cube on a slope: 4 contacts, so that all forms apply.
 TEST(NewtonSystem, FormsTakeTheSameStep) {
   const ContactProblem problem = test::cube_on_slope(0.5, 0.3);
@@ -20,7 +38,7 @@ TEST(NewtonSystem, FormsTakeTheSameStep) {
   Vector start = random.vector(problem.row_count()), impulse(problem.row_count());
   test::project(problem, start);
   std::vector<Vector> velocities;
-  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small, NewtonForm::dense}) {
+  for (const NewtonForm form : kForms) {
     const auto system = make_newton_system(form);
     system->prepare(problem);
     system->start(start);
@@ -35,9 +53,40 @@ TEST(NewtonSystem, FormsTakeTheSameStep) {
     system->move(1.0);
     velocities.push_back(system->velocity());
   }
-  EXPECT_LE((velocities[0] - velocities[1]).lpNorm<Eigen::Infinity>(), 1e-11);
-  EXPECT_LE((velocities[0] - velocities[2]).lpNorm<Eigen::Infinity>(), 1e-11);
-  EXPECT_LE((velocities[0] - velocities[3]).lpNorm<Eigen::Infinity>(), 1e-11);
+  for (std::size_t k = 1; k < velocities.size(); ++k) {
+    EXPECT_LE((velocities[0] - velocities[k]).lpNorm<Eigen::Infinity>(), 1e-11) << k;
+  }
+}
+
+// Robots in a row, with active and with open contacts between them.
+TEST(NewtonSystem, TreesTakeTheStepOfTheWhole) {
+  for (const ContactProblem& problem : {chain({9, 20, 6, 12, 7}), test::all_kinds(3, 0.1, 12)}) {
+    ProximalLaw law;
+    law.prepare(problem, 10.0);
+    test::Random random(2);
+    Vector start = random.vector(problem.row_count()), impulse(problem.row_count());
+    test::project(problem, start);
+    std::vector<Vector> velocities, again;
+    for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::trees}) {
+      const auto system = make_newton_system(form);
+      system->prepare(problem);
+      system->start(start);
+      law.impulse(problem, Law::exact, system->velocity(), start, impulse);
+      system->residual(impulse);
+      std::vector<Mat3> derivative;
+      law.derivative(problem, Law::exact, system->velocity(), start, derivative);
+      ASSERT_TRUE(system->direction(derivative));
+      system->move(1.0);
+      velocities.push_back(system->velocity());
+      law.impulse(problem, Law::exact, system->velocity(), start, impulse);
+      system->residual(impulse);
+      ASSERT_TRUE(system->direction_again());
+      system->move(1.0);
+      again.push_back(system->velocity());
+    }
+    EXPECT_LE((velocities[0] - velocities[1]).lpNorm<Eigen::Infinity>(), 1e-10 * velocities[0].norm());
+    EXPECT_LE((again[0] - again[1]).lpNorm<Eigen::Infinity>(), 1e-10 * velocities[0].norm());
+  }
 }
 
 // Where the law is smooth around the state, a short step reduces the residual by its own share to first order:
@@ -73,6 +122,8 @@ TEST(NewtonSystem, DirectionsAreNewtons) {
     expect_newton_direction(test::cube_on_slope(0.4, 0.2), NewtonForm::dense, law);
     expect_newton_direction(test::all_kinds(1, 0.0), NewtonForm::dense, law);     // more rows than dofs
     expect_newton_direction(test::all_kinds(2, 0.3, 4), NewtonForm::dense, law);  // fewer
+    expect_newton_direction(test::all_kinds(1, 0.0), NewtonForm::trees, law);
+    expect_newton_direction(chain({9, 20, 6, 12, 7}), NewtonForm::trees, law);
   }
 }
 
@@ -81,7 +132,7 @@ TEST(NewtonSystem, ReturnsToAStateItRemembers) {
   ProximalLaw law;
   law.prepare(problem, 10.0);
   const Vector zero = Vector::Zero(problem.row_count());
-  for (const NewtonForm form : {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small, NewtonForm::dense}) {
+  for (const NewtonForm form : kForms) {
     const auto system = make_newton_system(form);
     system->prepare(problem);
     system->start(zero);
@@ -123,6 +174,9 @@ TEST(NewtonSystem, ChoosesTheForm) {
   EXPECT_EQ(suitable_form(test::lifted_problem(1, 0.1)), NewtonForm::rows);
   EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 12)), NewtonForm::dofs);
   EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 4)), NewtonForm::rows);
+  EXPECT_EQ(suitable_form(chain({6, 6, 6, 6})), NewtonForm::dofs);
+  EXPECT_EQ(suitable_form(chain({27, 6, 6, 6})), NewtonForm::dense);
+  EXPECT_EQ(suitable_form(chain({27, 27, 27, 27, 27})), NewtonForm::trees);
 }
 
 }  // namespace
