@@ -58,6 +58,28 @@ TEST(Resting, FeaturesAndPointsLast) {
   }
 }
 
+// A box across the edge of another, turned so little that two edges all but coincide and cross right beside a corner:
+// whether the corner or the crossing is deeper by a hair, the point of contact is the corner.
+TEST(Resting, CrossingsBesideACornerDoNotMoveIt) {
+  const Shape box = Shape::box({0.5, 0.5, 0.5});
+  const double angle = 1e-8;
+  for (const double beside : {1e-5, 1e-4, 3e-4, 9e-4}) {
+    std::vector<ContactPoint> before;
+    for (const double tilt : {1e-10, -1e-10, 0.0}) {
+      const Pose pose{Vec3(0.5, angle * (0.5 - beside), 1.0), turn(angle, Vec3::UnitZ()) * turn(tilt, Vec3::UnitY())};
+      const auto points = contacts(box, Pose{}, box, pose, 0.01);
+      ASSERT_EQ(points.size(), 4u);
+      for (const ContactPoint& old : before) {
+        const auto same = std::find_if(points.begin(), points.end(),
+                                       [&](const ContactPoint& p) { return p.feature == old.feature; });
+        ASSERT_NE(same, points.end());
+        EXPECT_LT((same->position - old.position).norm(), 1e-7) << beside << " " << tilt;
+      }
+      before = points;
+    }
+  }
+}
+
 TEST(Resting, TiltGivesEveryCornerItsGap) {
   for (const Shape& ground : {Shape::box({2, 2, 0.5}), Shape::plane()}) {
     const double top = ground.kind() == ShapeKind::box ? 0.5 : 0.0, tilt = 1e-3;
