@@ -82,7 +82,8 @@ TEST(BroadPhase, MotionDoesNotMatter) {
   for (const int count : {60, 700}) {
     Scene scene = random_scene(dice, count, 0.5);
     std::vector<Vec3> velocity;
-    for (std::size_t k = 0; k < scene.bounds.size(); ++k) velocity.push_back(dice.vector(k % 5 == 0 ? 0.5 : 0.03));
+    for (std::size_t k = 0; k < scene.bounds.size(); ++k)
+      velocity.push_back(dice.vector(k % 5 == 0 ? 0.5 : 0.03));
     BroadPhase broad;
     Pairs pairs;
     for (int step = 0; step < 60; ++step) {

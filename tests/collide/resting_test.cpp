@@ -66,7 +66,8 @@ TEST(Resting, CrossingsBesideACornerDoNotMoveIt) {
   for (const double beside : {1e-5, 1e-4, 3e-4, 9e-4}) {
     std::vector<ContactPoint> before;
     for (const double tilt : {1e-10, -1e-10, 0.0}) {
-      const Pose pose{Vec3(0.5, angle * (0.5 - beside), 1.0), turn(angle, Vec3::UnitZ()) * turn(tilt, Vec3::UnitY())};
+      const Pose pose{Vec3(0.5, angle * (0.5 - beside), 1.0),
+                      turn(angle, Vec3::UnitZ()) * turn(tilt, Vec3::UnitY())};
       const auto points = contacts(box, Pose{}, box, pose, 0.01);
       ASSERT_EQ(points.size(), 4u);
       for (const ContactPoint& old : before) {

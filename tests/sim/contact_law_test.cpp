@@ -59,7 +59,7 @@ TEST(ContactLaw, RigidBiasClosesGapsAndLeadsPenetrationsBackSlowly) {
   EXPECT_DOUBLE_EQ(rigid_bias(-4e-3, h, settings), -0.1);
   EXPECT_DOUBLE_EQ(rigid_bias(-1.0, h, settings), -2.0);  // 25 m/s without the cap
   const ContactLawSettings drifting{.stabilization = 0.25, .drift = 1e-3};
-  EXPECT_DOUBLE_EQ(rigid_bias(-5e-4, h, drifting), -0.05);                     // at once
+  EXPECT_DOUBLE_EQ(rigid_bias(-5e-4, h, drifting), -0.05);                      // at once
   EXPECT_DOUBLE_EQ(rigid_bias(-5e-3, h, drifting), -(1e-3 + 0.25 * 4e-3) / h);  // the rest by and by
   EXPECT_EQ(rigid_bias(-5e-4, h, {.stabilization = 0.0, .drift = 1e-3}), 0.0);
   const ContactTerms terms =

@@ -15,8 +15,8 @@ namespace {
 constexpr double thinnest = 0.01, thickest = 0.15;  // skin, in sizes of the box
 constexpr int short_life = 3, long_life = 25;       // calls between two searches
 constexpr int direct_calls = 10;                    // without skin, when it does not pay
-constexpr double calls_ahead = 12.0;                // that the motion since the last search is believed to go on, ...
-constexpr double farthest = 1.0;                    // ... at most by this, in sizes of the box
+constexpr double calls_ahead = 12.0;  // that the motion since the last search is believed to go on, ...
+constexpr double farthest = 1.0;      // ... at most by this, in sizes of the box
 
 bool within(const Aabb& inner, const Aabb& outer) {
   return (static_cast<int>(outer.lower[0] <= inner.lower[0]) &
@@ -86,7 +86,8 @@ void BroadPhase::Scratch::set_skins(std::span<const Aabb> bounds) {
     const double size = detail::box_size(bounds[i]);
     const Vec3 center = 0.5 * (bounds[i].lower + bounds[i].upper);
     Vec3 motion = Vec3::Zero();
-    if (foresaw) motion = (calls * (center - centers[i])).cwiseMax(-farthest * size).cwiseMin(farthest * size);
+    if (foresaw)
+      motion = (calls * (center - centers[i])).cwiseMax(-farthest * size).cwiseMin(farthest * size);
     skins[i].lower += motion.cwiseMin(0.0) - Vec3::Constant(skin * size);
     skins[i].upper += motion.cwiseMax(0.0) + Vec3::Constant(skin * size);
     centers[i] = center;

@@ -111,7 +111,8 @@ bool TreeMatrix::factorize() {
     for (Index p = 0; p < last; ++p) {
       double* target = row(path(d)[p]);
       const double factor = l[p] * inverse_square;
-      for (Index q = 0; q <= p; q += 4) Eigen::Map<Four>(target + q) -= factor * Eigen::Map<const Four>(l + q);
+      for (Index q = 0; q <= p; q += 4)
+        Eigen::Map<Four>(target + q) -= factor * Eigen::Map<const Four>(l + q);
     }
     const double inverse = inverse_[d] = pivot * inverse_square;
     for (Index p = 0; p < last; p += 4) Eigen::Map<Four>(l + p) *= inverse;

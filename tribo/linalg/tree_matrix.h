@@ -80,7 +80,7 @@ class TreeMatrix {
   std::vector<Index> parent_, depth_;
   std::vector<Index> start_;  // [n + 1] first entry of row d
   std::size_t entry_count_ = 0;
-  std::vector<Index> path_;   // columns of the entries
+  std::vector<Index> path_;  // columns of the entries
   Numbers values_;
   std::vector<double> inverse_;  // [n] 1 / L_dd, after factorize(): solves wait for each pivot in turn
 };

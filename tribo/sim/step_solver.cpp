@@ -145,15 +145,16 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
     }
   }
   for (std::size_t k = 0; k < constraints.size();) {
-    const std::size_t together = roots ? add_contacts_of_one_tree(set, constraints.subspan(k), *roots, filler) : 0;
+    const std::size_t together =
+        roots ? add_contacts_of_one_tree(set, constraints.subspan(k), *roots, filler) : 0;
     if (together == 0) add_constraint(set, constraints[k], filler, roots, bodies);
     k += std::max<std::size_t>(1, together);
   }
   return filler.finish();
 }
 
-void StepSolver::add_constraint(const ConstraintSet& set, Index i, ProblemFiller& filler, const TreeRoots* roots,
-                                const Kinematics* bodies) {
+void StepSolver::add_constraint(const ConstraintSet& set, Index i, ProblemFiller& filler,
+                                const TreeRoots* roots, const Kinematics* bodies) {
   const ConstraintSet::Entry& entry = set.entry(i);
   const Index rows = rows_of(entry.data.kind);
   filler.add_constraint(entry.data);
@@ -194,7 +195,8 @@ std::size_t StepSolver::add_contacts_of_one_tree(const ConstraintSet& set, std::
     last = filler.add_piece(local_tree_[tree]);
   }
   const auto entries = 3 * static_cast<std::ptrdiff_t>(model_->tree_dof_count(tree));
-  roots.transform_contacts(tree, {blocks.data(), count}, last - entries * static_cast<std::ptrdiff_t>(count - 1));
+  roots.transform_contacts(tree, {blocks.data(), count},
+                           last - entries * static_cast<std::ptrdiff_t>(count - 1));
   return count;
 }
 

@@ -129,7 +129,8 @@ void AlSurrogate::linearize_natural() {
       derivative_[i](0, 0) = inverse * d;
       continue;
     }
-    const Vec3 now = multiplier_.segment<3>(row), p(soft_.proximal(row), soft_.proximal(row + 1), soft_.proximal(row + 2));
+    const Vec3 now = multiplier_.segment<3>(row),
+               p(soft_.proximal(row), soft_.proximal(row + 1), soft_.proximal(row + 2));
     const Mat3 d = derivative_[i];
     const Mat3 inverse = (Mat3::Identity() - (1.0 - kLeftOut) * d * p.asDiagonal()).inverse();
     trial_.segment<3>(row) = now + inverse * (moved_.segment<3>(row) - now);

@@ -24,8 +24,9 @@ constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, 
 constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
 constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
 constexpr Index kWarmSweeps = 6;
-constexpr double kNear = 1e-3;      // error from where Newton finds the contacts as they were
-constexpr double kRobotNear = 1e-2;  // ... of a robot, whose rows are long: sweeps cost more of a factorisation
+constexpr double kNear = 1e-3;  // error from where Newton finds the contacts as they were
+constexpr double kRobotNear =
+    1e-2;  // ... of a robot, whose rows are long: sweeps cost more of a factorisation
 constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
 constexpr double kStiffBeta = 3e3, kSoftBeta = 30.0;
 constexpr Index kNaturalSteps = 8;
@@ -195,7 +196,8 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
 bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
   if (cold_ || problem.constraint_count() > large_) return false;
   if (!sweeps_) sweeps_ = make_nsgs();
-  if (monitor.best_error() > near_error(problem) && iterate_as(*sweeps_, kWarmSweeps, problem, monitor)) return true;
+  if (monitor.best_error() > near_error(problem) && iterate_as(*sweeps_, kWarmSweeps, problem, monitor))
+    return true;
   const bool small = problem.constraint_count() <= kFewConstraints;
   return run_newton_from_here(small ? kDenseFactors : kWarmFactors, problem, monitor);
 }

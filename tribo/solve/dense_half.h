@@ -10,7 +10,8 @@ namespace tribo {
 // Inner products of kRows columns, one after the other, with y [dofs]; the order of the sums does not depend on where
 // the numbers lie.
 template <int kRows>
-[[gnu::always_inline]] inline void column_products(const double* columns, Index dofs, const double* y, double* out) {
+[[gnu::always_inline]] inline void column_products(const double* columns, Index dofs, const double* y,
+                                                   double* out) {
   using Four = Eigen::Array4d;
   Four sum[kRows];
   for (Four& s : sum) s.setZero();

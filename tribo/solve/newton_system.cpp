@@ -268,8 +268,9 @@ NewtonForm suitable_form(const ContactProblem& problem) {
   constexpr Index kDenseDofs = 64;  // of a robot and what it holds
   constexpr Index kBodyDofs = 6;
   const Index smaller = std::min(problem.row_count(), problem.dof_count());
-  const bool few = (problem.tree_count() <= kFewTrees && smaller <= kDenseSize) ||
-                   (problem.dof_count() > kBodyDofs * problem.tree_count() && problem.dof_count() <= kDenseDofs);
+  const bool few =
+      (problem.tree_count() <= kFewTrees && smaller <= kDenseSize) ||
+      (problem.dof_count() > kBodyDofs * problem.tree_count() && problem.dof_count() <= kDenseDofs);
   const bool tiny = SmallDelassus::is_tiny(problem);
   if (tiny && problem.has_delassus()) return NewtonForm::small;
   if (!problem.has_delassus() && (tiny || few)) {

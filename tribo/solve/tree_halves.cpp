@@ -38,7 +38,8 @@ void TreeHalves::list_pieces() {
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     couples_[i] = jacobian.piece_end(i) - jacobian.piece_begin(i) > 1 ? 1 : 0;
     if (couples_[i] != 0) coupling_rows_ += problem_->rows(i);
-    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) ++trees_[jacobian.piece_tree(p)].end;
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p)
+      ++trees_[jacobian.piece_tree(p)].end;
   }
   next_.resize(trees);
   Index begin = 0;
@@ -98,8 +99,8 @@ void TreeHalves::fill(Tree& tree, Index t) {
   entry_count_ = static_cast<std::size_t>(to - values_.data());
 }
 
-void TreeHalves::add_columns(const double* columns, Index dofs, Index rows, const double* factors, double sign,
-                             double* target) {
+void TreeHalves::add_columns(const double* columns, Index dofs, Index rows, const double* factors,
+                             double sign, double* target) {
   const double* x0 = columns;
   const double f0 = sign * factors[0];
   if (rows == 1) {

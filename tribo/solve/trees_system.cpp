@@ -191,8 +191,8 @@ bool TreesSystem::direction_again() {
       for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
         if (coupling_of_[piece.constraint] < 0) continue;
         const Coupling& coupling = couplings_[coupling_of_[piece.constraint]];
-        TreeHalves::add_columns(solved_.data() + piece.start, tree.dofs, piece.rows, rhs_.data() + coupling.row,
-                                1.0, direction_.data() + tree.dof);
+        TreeHalves::add_columns(solved_.data() + piece.start, tree.dofs, piece.rows,
+                                rhs_.data() + coupling.row, 1.0, direction_.data() + tree.dof);
       }
     }
   }
