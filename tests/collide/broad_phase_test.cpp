@@ -97,6 +97,25 @@ TEST(BroadPhase, MotionDoesNotMatter) {
   }
 }
 
+// A box without bounds that gets some, and the other way round.
+TEST(BroadPhase, BoundsMayComeAndGo) {
+  Dice dice(9);
+  Scene scene = random_scene(dice, 300, 0.5);
+  const Aabb kept = scene.bounds[7];
+  const Aabb everywhere{Vec3::Constant(-std::numeric_limits<double>::infinity()),
+                        Vec3::Constant(std::numeric_limits<double>::infinity())};
+  BroadPhase broad;
+  Pairs pairs;
+  for (int step = 0; step < 20; ++step) {
+    scene.bounds[7] = step % 4 < 2 ? everywhere : kept;
+    for (std::size_t k = 20; k < scene.bounds.size(); ++k) {
+      scene.bounds[k].lower.x() += 0.05, scene.bounds[k].upper.x() += 0.05;
+    }
+    broad.find(scene.bounds, scene.group, pairs);
+    ASSERT_EQ(pairs, scene.brute_force()) << step;
+  }
+}
+
 // Whatever way pairs are found: anew, among candidates, by boxes that left their skin, without skins.
 TEST(BroadPhase, RefusedPairsNeverComeUp) {
   Dice dice(6);

@@ -196,6 +196,18 @@ TEST(Simulator, IslandsSettle) {
   }
 }
 
+// So do bodies that have moved for a long time before.
+TEST(Simulator, WhatSlidesComesToRestAndStaysThere) {
+  const Scene scene = make_scene("sliding-block", {{"speed", 1.0}});
+  Simulator simulator(scene.world, scene.settings);
+  simulator.set_state(scene.start);
+  while (simulator.state().v.norm() > 1e-6 && simulator.state().time < 2.0) simulator.step();
+  ASSERT_LT(simulator.state().time, 2.0);
+  Index solved = 0;
+  for (Index k = 0; k < 300; ++k) solved += simulator.step().iterations > 0 ? 1 : 0;
+  EXPECT_LE(solved, 15);
+}
+
 // What the solver knows of the steps before goes with them.
 TEST(Simulator, SameBitsAfterSetStateAsFresh) {
   const auto run = [](Simulator& simulator) {

@@ -7,6 +7,7 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/sample_problems.h"
+#include "tests/support/small_problems.h"
 #include "tribo/problem/generators.h"
 #include "tribo/solve/catalogue.h"
 
@@ -63,6 +64,10 @@ std::vector<Scene> scenes() {
       {"AllKinds", [](bool other) { return test::mixed_problem(other ? 1 : 2); }},
       {"FewRows", few_rows},
       {"Islands", islands},
+      {"Robots",
+       [](bool other) {
+         return test::robots_in_a_row({20, 24, 20, 12}, other ? 1 : 2, 3, 5);
+       }},
   };
 }
 

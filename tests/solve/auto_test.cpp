@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/dense_twin.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
@@ -31,6 +33,40 @@ TEST(Auto, EveryGeneratorUnderBothLaws) {
       }
     }
   }
+}
+
+// Whatever stage ends it: limits hold, velocities are those of the impulses, impulses lie in their sets.
+TEST(Auto, WarmRobotsKeepTheirPromises) {
+  int at_once = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    const ContactProblem problem = test::robots_in_a_row({27, 27, 27, 27}, seed, 4, seed % 2 == 0 ? 6 : 0);
+    test::Random random(seed);
+    const auto solver = make_auto();
+    Settings settings;
+    settings.tolerance = 1e-10;
+    Solution solution;
+    ASSERT_EQ(solver->solve(problem, settings, solution).status, Status::converged);
+    const double size = std::pow(10.0, random.uniform(-9.0, -1.0));
+    const Vector start =
+        solution.impulse + size * solution.impulse.norm() * random.vector(problem.row_count());
+    settings.tolerance = 1e-6;
+    settings.start_tolerance = 1e-9;
+    for (const Index limit : {6, 20000}) {
+      settings.max_iterations = limit;
+      const Report report = solver->solve(problem, settings, solution, &start);
+      EXPECT_LE(report.iterations, limit);
+      if (limit > 6) EXPECT_EQ(report.status, Status::converged);
+      EXPECT_GT(report.start_error, 0.0);
+      at_once += report.factorizations == 1 ? 1 : 0;
+      Vector v, u;
+      problem.velocity_of(solution.impulse, v, u);
+      EXPECT_LT((u - solution.velocity).norm(), 1e-12 * (1.0 + u.norm()));
+      Vector inside = solution.impulse;
+      project_impulse(problem, inside);
+      EXPECT_LT((inside - solution.impulse).lpNorm<Eigen::Infinity>(), 1e-11 * problem.natural_impulse());
+    }
+  }
+  EXPECT_GT(at_once, 20);  // near a solution one step is enough
 }
 
 TEST(Auto, TinyProblemsNeedNoFactorisation) {

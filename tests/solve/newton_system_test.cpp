@@ -14,21 +14,6 @@ namespace {
 constexpr NewtonForm kForms[] = {NewtonForm::dofs, NewtonForm::rows, NewtonForm::small, NewtonForm::dense,
                                  NewtonForm::trees};
 
-// Trees of `sizes` degrees of freedom, each with two contacts of its own and one with the next.
-ContactProblem chain(const std::vector<Index>& sizes) {
-  test::Random random(11);
-  ContactProblemBuilder builder;
-  for (const Index size : sizes) builder.add_tree(test::random_spd(random, size), random.vector(size));
-  const auto trees = static_cast<Index>(sizes.size());
-  for (Index t = 0; t < trees; ++t) {
-    for (int k = 0; k < 2; ++k) builder.add_contact(0.5, {{t, random.matrix(3, sizes[t])}}, random.vec3());
-    if (t + 1 == trees) break;
-    builder.add_contact(0.5, {{t, random.matrix(3, sizes[t])}, {t + 1, random.matrix(3, sizes[t + 1])}},
-                        random.vec3());
-  }
-  return builder.build();
-}
-
 // A cube on a slope: 4 contacts, so that all forms apply.
 TEST(NewtonSystem, FormsTakeTheSameStep) {
   const ContactProblem problem = test::cube_on_slope(0.5, 0.3);
@@ -60,7 +45,8 @@ TEST(NewtonSystem, FormsTakeTheSameStep) {
 
 // Robots in a row, with active and with open contacts between them.
 TEST(NewtonSystem, TreesTakeTheStepOfTheWhole) {
-  for (const ContactProblem& problem : {chain({9, 20, 6, 12, 7}), test::all_kinds(3, 0.1, 12)}) {
+  for (const ContactProblem& problem :
+       {test::robots_in_a_row({9, 20, 6, 12, 7}), test::all_kinds(3, 0.1, 12)}) {
     ProximalLaw law;
     law.prepare(problem, 10.0);
     test::Random random(2);
@@ -123,7 +109,7 @@ TEST(NewtonSystem, DirectionsAreNewtons) {
     expect_newton_direction(test::all_kinds(1, 0.0), NewtonForm::dense, law);     // more rows than dofs
     expect_newton_direction(test::all_kinds(2, 0.3, 4), NewtonForm::dense, law);  // fewer
     expect_newton_direction(test::all_kinds(1, 0.0), NewtonForm::trees, law);
-    expect_newton_direction(chain({9, 20, 6, 12, 7}), NewtonForm::trees, law);
+    expect_newton_direction(test::robots_in_a_row({9, 20, 6, 12, 7}), NewtonForm::trees, law);
   }
 }
 
@@ -174,9 +160,9 @@ TEST(NewtonSystem, ChoosesTheForm) {
   EXPECT_EQ(suitable_form(test::lifted_problem(1, 0.1)), NewtonForm::rows);
   EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 12)), NewtonForm::dofs);
   EXPECT_EQ(suitable_form(test::all_kinds(1, 0.0, 4)), NewtonForm::rows);
-  EXPECT_EQ(suitable_form(chain({6, 6, 6, 6})), NewtonForm::dofs);
-  EXPECT_EQ(suitable_form(chain({27, 6, 6, 6})), NewtonForm::dense);
-  EXPECT_EQ(suitable_form(chain({27, 27, 27, 27, 27})), NewtonForm::trees);
+  EXPECT_EQ(suitable_form(test::robots_in_a_row({6, 6, 6, 6})), NewtonForm::dofs);
+  EXPECT_EQ(suitable_form(test::robots_in_a_row({27, 6, 6, 6})), NewtonForm::dense);
+  EXPECT_EQ(suitable_form(test::robots_in_a_row({27, 27, 27, 27, 27})), NewtonForm::trees);
 }
 
 }  // namespace

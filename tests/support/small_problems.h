@@ -80,6 +80,26 @@ inline ContactProblem all_kinds(unsigned seed, double compliance, Index contacts
   return builder.build();
 }
 
+// Trees of `sizes` degrees of freedom, each with `own` contacts and one with the next; the first `untouched` degrees of
+// freedom of a tree take part in none.
+inline ContactProblem robots_in_a_row(const std::vector<Index>& sizes, unsigned seed = 11, int own = 2,
+                                      Index untouched = 0) {
+  Random random(seed);
+  ContactProblemBuilder builder;
+  for (const Index size : sizes) builder.add_tree(random_spd(random, size), random.vector(size));
+  const auto piece = [&](Index t) {
+    Matrix block = random.matrix(3, sizes[t]);
+    block.leftCols(untouched).setZero();
+    return JacobianPiece{t, block};
+  };
+  const auto trees = static_cast<Index>(sizes.size());
+  for (Index t = 0; t < trees; ++t) {
+    for (int k = 0; k < own; ++k) builder.add_contact(0.5, {piece(t)}, random.vec3());
+    if (t + 1 < trees) builder.add_contact(0.5, {piece(t), piece(t + 1)}, random.vec3());
+  }
+  return builder.build();
+}
+
 // W by columns, through the problem's own velocity_of().
 inline Matrix dense_delassus(const ContactProblem& problem) {
   const Index rows = problem.row_count();

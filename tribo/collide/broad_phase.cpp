@@ -78,11 +78,14 @@ bool BroadPhase::Scratch::still_good(std::span<const Aabb> bounds, std::span<con
 void BroadPhase::Scratch::set_skins(std::span<const Aabb> bounds) {
   foresaw = known && centers.size() == bounds.size();
   skins.resize(bounds.size());
-  centers.resize(bounds.size());
+  centers.resize(bounds.size(), Vec3::Zero());
   const double calls = calls_ahead / (life + 1.0);
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     skins[i] = bounds[i];
-    if (!detail::bounded_box(bounds[i])) continue;
+    if (!detail::bounded_box(bounds[i])) {
+      centers[i].setZero();
+      continue;
+    }
     const double size = detail::box_size(bounds[i]);
     const Vec3 center = 0.5 * (bounds[i].lower + bounds[i].upper);
     Vec3 motion = Vec3::Zero();

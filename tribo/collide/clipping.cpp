@@ -150,7 +150,11 @@ struct Emitter {
       if (d <= best) best = d, nearest = k;
     }
     if (nearest >= 0) return off2 = best, feature_of_corner_b(id_b(nearest));
-    if (corner.vertex >= Facet::capacity) return feature_of_corner_b(id_b(corner.vertex - Facet::capacity));
+    if (corner.vertex >= Facet::capacity) {
+      const int k = corner.vertex - Facet::capacity;
+      off2 = (outline_b.points[k] - corner.at).squaredNorm();
+      return feature_of_corner_b(id_b(k));
+    }
     if (corner.vertex >= 0) return feature_of_corner_a(id_a(corner.vertex));
     return crossing(corner.edge, corner.other);
   }
@@ -178,8 +182,8 @@ struct Emitter {
 };
 
 // Edges that nearly coincide cross somewhere between their ends; such crossings lie on the line between their
-// neighbours, support nothing and would come and go: they are left out. Of those that come to lie at a corner the corner
-// itself stays, not the deepest: which one that is may change with every step of bodies at rest, and their impulses with
+// neighbours, support nothing and would come and go: they are left out. Of neighbours that come to lie at a corner the
+// corner itself stays, not the deepest: which one that is may change with every step of bodies at rest, and their impulses with
 // it.
 void emit_ring(Emitter& emitter, const Polygon& polygon, int count) {
   constexpr auto capacity = std::tuple_size_v<Polygon>;
@@ -187,20 +191,25 @@ void emit_ring(Emitter& emitter, const Polygon& polygon, int count) {
   std::array<double, capacity> off2;
   std::array<int, capacity> kept;
   int ring = 0;
+  const auto better = [&](int k, int than) {
+    if (off2[k] != off2[than]) return off2[k] < off2[than];
+    return emitter.gap(polygon[k]) < emitter.gap(polygon[than]);
+  };
   for (int k = 0; k < count; ++k) {
+    emitter.lowest = std::min(emitter.lowest, emitter.gap(polygon[k]));
     // Corners beyond the margin only shape the ring; they need no lasting number.
     const bool wanted = emitter.gap(polygon[k]) <= emitter.margin;
     off2[k] = 0.0;
     labels[k] = wanted ? emitter.feature(polygon[k], off2[k]) : static_cast<std::uint32_t>(k);
     if (ring > 0 && labels[kept[ring - 1]] == labels[k]) {
-      if (off2[k] < off2[kept[ring - 1]]) kept[ring - 1] = k;
+      if (better(k, kept[ring - 1])) kept[ring - 1] = k;
     } else {
       kept[ring++] = k;
     }
   }
   if (ring > 1 && labels[kept[ring - 1]] == labels[kept[0]]) {
     --ring;
-    if (off2[kept[ring]] < off2[kept[0]]) kept[0] = kept[ring];
+    if (better(kept[ring], kept[0])) kept[0] = kept[ring];
   }
   for (int r = 0; r < ring; ++r) {
     const Corner& corner = polygon[kept[r]];

@@ -49,7 +49,8 @@ Surface combine(const Material& a, const Material& b, FrictionRule rule) {
 double rigid_bias(double gap, double h, const ContactLawSettings& settings) {
   if (gap > 0.0) return gap / h;
   if (settings.stabilization == 0.0) return 0.0;
-  const double at_once = std::min(-gap, settings.drift);
+  constexpr double kGentle = 1.0;  // m/s^2: less than weight, which keeps the bodies together
+  const double at_once = std::min({-gap, settings.drift, kGentle * h * h});
   const double removed = at_once + settings.stabilization * (-gap - at_once);
   return -std::min(removed / h, settings.max_stabilization_velocity);
 }

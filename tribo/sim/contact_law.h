@@ -3,7 +3,8 @@
 //
 // Rigid (both stiffnesses infinite), R = 0:
 //   open, gap > 0         e_n = gap / h             the gap closes within the step at most
-//   penetrated by d >= 0  e_n = -min((d' + stabilization (d - d')) / h, max_stabilization_velocity),  d' = min(d, drift)
+//   penetrated by d >= 0  e_n = -min((d' + stabilization (d - d')) / h, max_stabilization_velocity),
+//                         d' = min(d, drift, h^2 1 m/s^2)
 // Compliant, stiffness k [N/m] and dissipation time tau [s], Castro et al. (2022) sec. V:
 //   e_n = gap / (h + tau),   R_n = max(beta^2 / (4 pi^2) w, 1 / (h k (h + tau)))  (29),   R_t = sigma w  (30)
 // A body at rest drifts by what the tolerance lets pass. Led back in one step, as a gap is closed, it is at rest again
@@ -18,7 +19,7 @@ namespace tribo {
 
 struct ContactLawSettings {
   double stabilization = 0.2;               // share of a penetration removed per step, 0 .. 1; 0: none at all
-  double drift = 1e-7;                      // m; so much of a penetration is removed at once
+  double drift = 1e-7;                      // m, rad at joints; so much of a penetration is removed at once
   double max_stabilization_velocity = 1.0;  // m/s
   double restitution_threshold = 0.01;      // m/s; slower impacts do not bounce
   double near_rigid = 1.0;                  // beta of (29), 0 .. 1; 0: the stiffness as it is

@@ -22,6 +22,8 @@ constexpr double kSettled = 1e-3;
 // What has not come to rest after so many steps creeps: then less has to do.
 constexpr int kStepsToRest = 12;
 constexpr double kCreeping = 0.1;
+constexpr double kMoving =
+    100.0;  // start further off than this, relative to the tolerance, is no coming to rest yet
 
 // Sizes of islands, in constraints and in trees, that are told apart when they are put in order.
 constexpr Index kSizes = 32, kTreeCounts = 4;
@@ -232,7 +234,8 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
     own.start_tolerance = (unsettled <= kStepsToRest ? kSettled : kCreeping) * settings.tolerance;
   }
   const Report report = slot.solver->solve(slot.problem, own, slot.solution, known ? &slot.start : nullptr);
-  unsettled = report.iterations > 0 ? std::min(unsettled + 1, kStepsToRest + 1) : 0;
+  const bool moving = report.start_error > kMoving * settings.tolerance;
+  unsettled = report.iterations == 0 ? 0 : moving ? 1 : std::min(unsettled + 1, kStepsToRest + 1);
   for (const Index t : trees) unsettled_[t] = static_cast<char>(unsettled);
   result.iterations = report.iterations;
   result.factorizations = report.factorizations;
@@ -262,7 +265,7 @@ bool StepSolver::is_small(Index island) const {
          tree_start_[island + 1] - tree_start_[island] <= kFewTrees;
 }
 
-// Largest first, which is best for the threads; and what solvers have allocated fits the next island of the same size.
+// Large ones first, which is best for the threads; and what solvers have allocated fits the next island of the same size.
 void StepSolver::sort_by_size(Index islands) {
   const auto place = [this](Index k) {
     const Index constraints = std::min(constraint_start_[k + 1] - constraint_start_[k], kSizes);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tribo/math/cone.h"
+#include "tribo/solve/solver.h"
 
 namespace tribo {
 namespace {
@@ -16,6 +17,7 @@ constexpr double kInside = 1.0 - 1e-9;
 constexpr double kSoftBeta = 0.3;
 // Share of D p that is left out of 1 - D p, so that redundant contacts that stick leave a solvable matrix.
 constexpr double kLeftOut = 1e-6;
+constexpr double kOutside = 1e-12;  // what impulses may leave their sets by, relative to the natural one
 constexpr Index kNaturalBacktracks = 3;
 constexpr double kNaturalDecrease = 0.2;
 
@@ -166,7 +168,8 @@ bool AlSurrogate::search_natural() {
     measure_natural();
     if (natural_ <= (1.0 - kNaturalDecrease * step) * before) {
       centre_ = multiplier_;
-      return true;
+      if (return_to_sets() || natural_ <= before) return true;
+      break;
     }
     if (k == kNaturalBacktracks) break;
     step *= 0.5;
@@ -174,6 +177,16 @@ bool AlSurrogate::search_natural() {
     multiplier_ -= step * change_;
   }
   adopt(kept_);
+  return false;
+}
+
+// A linear step leaves curved cones a little. True if it did not.
+bool AlSurrogate::return_to_sets() {
+  moved_ = multiplier_;
+  project_impulse(*problem_, moved_);
+  if ((moved_ - multiplier_).lpNorm<Eigen::Infinity>() <= kOutside * problem_->natural_impulse()) return true;
+  change_ = moved_;
+  adopt(change_);
   return false;
 }
 

@@ -62,6 +62,7 @@ class AlSurrogate {
   void measure_natural();
   void linearize_natural();
   bool search_natural();
+  bool return_to_sets();
   void differentiate(double touch);
   bool sticks(Index i) const;
 

@@ -50,6 +50,7 @@ class AlNewton final : public Solver {
   void count_step(Monitor& monitor, Surrogate& surrogate);
   bool follow_natural(Monitor& monitor);
   bool repeat(Monitor& monitor);
+  static bool is_deep(const Monitor& monitor) { return monitor.best_error() <= kDeep * monitor.tolerance(); }
   void deepen(Monitor& monitor);
   Status last_offer(Monitor& monitor);
   bool offer(Monitor& monitor) {
@@ -165,7 +166,8 @@ Status AlNewton::run(Monitor& monitor) {
         refuse();
       } else {
         if (offer(monitor)) {
-          if (plan_.deepens && surrogate_.natural() < kDeepGain * before) deepen(monitor);
+          if (plan_.deepens && surrogate.steps > 0 && surrogate_.natural() < kDeepGain * before)
+            deepen(monitor);
           return Status::converged;
         }
         if (plan_.beta > 0.0 && surrogate.steps > 0 && repeat(monitor)) return Status::converged;
@@ -183,13 +185,20 @@ Status AlNewton::run(Monitor& monitor) {
 
 // Newton on the equation itself for as long as it gets ahead.
 bool AlNewton::follow_natural(Monitor& monitor) {
-  for (Index k = 0; k < plan_.natural_steps && newton_count_ < plan_.factorizations; ++k) {
+  bool converged = false;
+  for (Index k = 0; k < plan_.natural_steps; ++k) {
+    if (newton_count_ >= plan_.factorizations || outer_ > monitor.iterations_left()) break;
     ++newton_count_;
     monitor.count_factorization();
-    if (!surrogate_.natural_step()) return false;
-    if (offer(monitor)) return true;
+    const double before = surrogate_.natural();
+    if (!surrogate_.natural_step()) break;
+    if (offer(monitor)) {
+      converged = true;
+      if (!plan_.deepens || surrogate_.natural() > kDeepGain * before || is_deep(monitor)) break;
+    }
+    ++outer_;
   }
-  return false;
+  return converged;
 }
 
 // Where the factorisations are used up within a surrogate, what it has so far may do.
@@ -211,7 +220,7 @@ bool AlNewton::repeat(Monitor& monitor) {
 
 // Where the last step was a good one, repeating it costs little.
 void AlNewton::deepen(Monitor& monitor) {
-  for (Index k = 0; k < kRepeats && monitor.best_error() > kDeep * monitor.tolerance(); ++k) {
+  for (Index k = 0; k < kRepeats && !is_deep(monitor); ++k) {
     const double before = surrogate_.natural();
     if (!surrogate_.repeat_step()) return;
     offer(monitor);

@@ -208,11 +208,11 @@ bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& prob
   const double error = monitor.best_error();
   const bool good_enough = error <= monitor.tolerance();
   const NewtonForm form = suitable_form(problem);
-  const bool on_few = form == NewtonForm::dense || form == NewtonForm::trees;
+  const bool dense = form == NewtonForm::dense || form == NewtonForm::trees;
   if (good_enough) factorizations = kPolishFactors;
   set_plan(*newton_, {.factorizations = factorizations,
                       .beta = penalty_from(error),
-                      .natural_steps = on_few ? kNaturalSteps : 0,
+                      .natural_steps = dense ? kNaturalSteps : 0,
                       .deepens = error <= kVeryNear,
                       .half = half});
   return iterate_as(*newton_, kNewtonIterations, problem, monitor) || good_enough;

@@ -64,6 +64,8 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     best_error_ = error;
     solver_.best_ = impulse;
     vetted_ = error <= goal_;
+  } else if (u == &solver_.scratch_u_) {
+    vetted_ = false;  // what was computed there belongs to this iterate, not to the best one
   }
   const bool timed = std::isfinite(settings_.time_limit) || settings_.history || settings_.on_progress;
   const double now = timed ? seconds() : 0.0;

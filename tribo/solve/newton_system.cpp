@@ -247,15 +247,19 @@ std::unique_ptr<NewtonSystem> make_newton_system(NewtonForm form) {
 
 namespace {
 
-// Few rows between trees of many degrees of freedom: robots that touch each other.
+// Few rows between trees that are not too large for a dense matrix: robots that touch each other.
 bool is_loosely_coupled(const ContactProblem& problem) {
   constexpr Index kMostRows = 96;
+  constexpr Index kLargestTree = 128;
   constexpr double kShare = 0.3;  // of the degrees of freedom
   const BlockJacobian& jacobian = problem.jacobian();
   const double most = std::min<double>(kMostRows, kShare * problem.dof_count());
   Index rows = 0;
   for (Index i = 0; i < problem.constraint_count() && rows <= most; ++i) {
     if (jacobian.piece_end(i) - jacobian.piece_begin(i) > 1) rows += problem.rows(i);
+  }
+  for (Index t = 0; t < problem.tree_count(); ++t) {
+    if (problem.mass().block_size(t) > kLargestTree) return false;
   }
   return rows <= most;
 }

@@ -58,8 +58,8 @@ class NewtonSystem {
   Vector velocity_, remembered_velocity_;
 };
 
-// Which form suits the problem: few trees -> dense, tiny with explicit W -> small; explicit W or fewer rows than
-// degrees of freedom -> rows.
+// Which form suits the problem: few trees, or a robot with a few bodies -> dense; tiny with explicit W -> small; robots
+// with few constraints between them -> trees; explicit W or fewer rows than degrees of freedom -> rows.
 enum class NewtonForm { dofs, rows, small, dense, trees };
 NewtonForm suitable_form(const ContactProblem& problem);
 std::unique_ptr<NewtonSystem> make_newton_system(NewtonForm form);

@@ -121,6 +121,7 @@ Status Solver::solve_whole(const ContactProblem& problem, const Settings& settin
   // The start may already be a solution: nothing to contact, a perfect warm start.
   Status status = Status::converged;
   const bool done = monitor.check_start();
+  report.start_error = monitor.last_error();
   if (!done) status = iterate(problem, monitor);
   if (monitor.stopped_) status = monitor.stop_status_;
   report.iterations = monitor.last_iteration_;

@@ -86,6 +86,8 @@ struct Report {
   double factor_flops = 0.0;  // multiply-adds of the costliest one, 0 where not known
   double seconds = 0.0;       // wall clock, certification included
   Certificate certificate;
+  // Of the impulses it started from, chosen measure; infinite where islands were solved one by one.
+  double start_error = std::numeric_limits<double>::infinity();
   std::vector<Progress> history;
   Index islands = 1;            // connected components of the contact graph, 1 when not split
   Index regularized_count = 0;  // constraints that were given compliance (Status::regularized)

@@ -12,7 +12,8 @@ void TreeHalves::assemble(const ContactProblem& problem) {
   list_pieces();
   whole_free_ = problem.momentum();
   if (!problem.mass().is_identity()) problem.mass_factor().solve_lower_in_place(whole_free_);
-  free_.resize(problem.dof_count());
+  if (touched_free_.size() < static_cast<std::size_t>(problem.dof_count()))
+    touched_free_.resize(problem.dof_count());
   std::size_t most = 0;
   for (Index t = 0; t < problem.tree_count(); ++t) {
     most += static_cast<std::size_t>(trees_[t].rows) * problem.mass().block_size(t);
@@ -25,7 +26,7 @@ void TreeHalves::assemble(const ContactProblem& problem) {
     fill(trees_[t], t);
     dof += trees_[t].dofs;
   }
-  free_.conservativeResize(dof);
+  free_ = Eigen::Map<const Vector>(touched_free_.data(), dof);
 }
 
 // Pieces of the Jacobian sorted by trees.
@@ -65,7 +66,7 @@ void TreeHalves::fill(Tree& tree, Index t) {
   const bool unit = problem_->mass().is_identity();
   double* begin = values_.data() + entry_count_;
   double* target = begin;
-  largest_.setZero(n);
+  is_touched_.assign(n, 0);
   for (Index k = tree.begin; k < tree.end; ++k) {
     const Index rows = pieces_[k].rows;
     const double* from = jacobian.piece_data(source_[k]);
@@ -75,14 +76,14 @@ void TreeHalves::fill(Tree& tree, Index t) {
     Eigen::Map<Matrix> columns(target, n, rows);
     if (!unit) problem_->mass_factor().solve_lower_block_in_place(t, columns);
     for (Index r = 0; r < rows; ++r) {
-      for (Index d = 0; d < n; ++d) largest_[d] = std::max(largest_[d], std::abs(target[r * n + d]));
+      for (Index d = 0; d < n; ++d) is_touched_[d] |= static_cast<char>(target[r * n + d] != 0.0);
     }
     target += n * rows;
   }
   touched_.clear();
   for (Index d = 0; d < n; ++d) {
-    if (!(largest_[d] > 0.0)) continue;
-    free_[tree.dof + static_cast<Index>(touched_.size())] = whole_free_[first + d];
+    if (is_touched_[d] == 0) continue;
+    touched_free_[tree.dof + static_cast<Index>(touched_.size())] = whole_free_[first + d];
     touched_.push_back(d);
   }
   tree.dofs = static_cast<Index>(touched_.size());

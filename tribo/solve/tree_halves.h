@@ -63,7 +63,8 @@ class TreeHalves {
   std::size_t entry_count_ = 0;
   Numbers values_;
   Vector free_, whole_free_;
-  Vector largest_;
+  std::vector<double> touched_free_;
+  std::vector<char> is_touched_;
 };
 
 }  // namespace tribo

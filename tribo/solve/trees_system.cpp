@@ -38,7 +38,8 @@ class TreesSystem final : public NewtonSystem {
   double magnitude() const override {
     return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
   }
-  void set_interrupt(const std::function<bool()>*) override {}
+  double factor_flops() const override;
+  void set_interrupt(const std::function<bool()>* interrupt) override { interrupt_ = interrupt; }
 
  private:
   // A constraint between trees that is active.
@@ -59,6 +60,7 @@ class TreesSystem final : public NewtonSystem {
   std::vector<Coupling> couplings_;
   std::vector<Index> coupling_of_;  // [constraints], -1 for all others
   Index coupling_rows_ = 0;
+  const std::function<bool()>* interrupt_ = nullptr;
   Numbers solved_;  // Z, every piece where X has it
   Numbers matrix_, rhs_;
   std::vector<int> exchanges_;
@@ -70,7 +72,8 @@ void TreesSystem::prepare(const ContactProblem& problem, const DenseHalf*) {
   halves_.assemble(problem);
   for (Vector* v : {&state_, &residual_, &direction_}) v->resize(halves_.dofs());
   if (newton_.size() < static_cast<std::size_t>(problem.tree_count())) newton_.resize(problem.tree_count());
-  coupling_of_.resize(problem.constraint_count());
+  couplings_.clear();
+  coupling_of_.assign(problem.constraint_count(), -1);
   couplings_.reserve(problem.constraint_count());
   solved_.resize(halves_.entry_count());
   const auto rows = static_cast<std::size_t>(halves_.coupling_rows());
@@ -124,9 +127,21 @@ bool TreesSystem::factorize_trees(std::span<const Mat3> derivative) {
       newton_[t].add(halves_.columns(piece), piece.rows, problem_->scale(piece.constraint),
                      derivative[piece.constraint]);
     }
+    if (interrupt_ != nullptr && (*interrupt_)()) return false;
     if (!newton_[t].factorize()) return false;
   }
   return true;
+}
+
+// If all constraints are active.
+double TreesSystem::factor_flops() const {
+  const auto cube = [](Index n) { return static_cast<double>(n) * n * n / 3.0; };
+  double sum = cube(halves_.coupling_rows());
+  for (Index t = 0; t < problem_->tree_count(); ++t) {
+    const TreeHalves::Tree& tree = halves_.tree(t);
+    sum += cube(std::min(tree.dofs, tree.rows)) + static_cast<double>(tree.rows) * tree.dofs * tree.dofs;
+  }
+  return sum;
 }
 
 void TreesSystem::solve_couplings() {
