@@ -168,8 +168,7 @@ bool AlSurrogate::search_natural() {
     measure_natural();
     if (natural_ <= (1.0 - kNaturalDecrease * step) * before) {
       centre_ = multiplier_;
-      if (return_to_sets() || natural_ <= before) return true;
-      break;
+      return true;
     }
     if (k == kNaturalBacktracks) break;
     step *= 0.5;
@@ -180,14 +179,10 @@ bool AlSurrogate::search_natural() {
   return false;
 }
 
-// A linear step leaves curved cones a little. True if it did not.
-bool AlSurrogate::return_to_sets() {
-  moved_ = multiplier_;
-  project_impulse(*problem_, moved_);
-  if ((moved_ - multiplier_).lpNorm<Eigen::Infinity>() <= kOutside * problem_->natural_impulse()) return true;
-  change_ = moved_;
-  adopt(change_);
-  return false;
+bool AlSurrogate::is_inside(Vector& nearest) const {
+  nearest = multiplier_;
+  project_impulse(*problem_, nearest);
+  return (nearest - multiplier_).lpNorm<Eigen::Infinity>() <= kOutside * problem_->natural_impulse();
 }
 
 bool AlSurrogate::stick_step(double rest) {

@@ -48,6 +48,9 @@ class AlSurrogate {
   // with the velocities: no outer iteration, but good steps only near a solution, or where contacts are few. False, and
   // nothing is changed, if no decrease of natural() was found.
   bool natural_step();
+  // Whether the multipliers lie in their sets, up to rounding: a linear step leaves curved cones a little; and the nearest
+  // ones that do.
+  bool is_inside(Vector& nearest) const;
   // One full step with the sticking element of the generalised Jacobian for contacts at rest: normal free
   // velocities up to `rest`.
   bool stick_step(double rest);
@@ -62,7 +65,6 @@ class AlSurrogate {
   void measure_natural();
   void linearize_natural();
   bool search_natural();
-  bool return_to_sets();
   void differentiate(double touch);
   bool sticks(Index i) const;
 

@@ -50,7 +50,6 @@ class AlNewton final : public Solver {
   void count_step(Monitor& monitor, Surrogate& surrogate);
   bool follow_natural(Monitor& monitor);
   bool repeat(Monitor& monitor);
-  static bool is_deep(const Monitor& monitor) { return monitor.best_error() <= kDeep * monitor.tolerance(); }
   void deepen(Monitor& monitor);
   Status last_offer(Monitor& monitor);
   bool offer(Monitor& monitor) {
@@ -185,20 +184,15 @@ Status AlNewton::run(Monitor& monitor) {
 
 // Newton on the equation itself for as long as it gets ahead.
 bool AlNewton::follow_natural(Monitor& monitor) {
-  bool converged = false;
-  for (Index k = 0; k < plan_.natural_steps; ++k) {
-    if (newton_count_ >= plan_.factorizations || outer_ > monitor.iterations_left()) break;
+  for (Index k = 0; k < plan_.natural_steps; ++k, ++outer_) {
+    if (newton_count_ >= plan_.factorizations || outer_ > monitor.iterations_left()) return false;
     ++newton_count_;
     monitor.count_factorization();
-    const double before = surrogate_.natural();
-    if (!surrogate_.natural_step()) break;
-    if (offer(monitor)) {
-      converged = true;
-      if (!plan_.deepens || surrogate_.natural() > kDeepGain * before || is_deep(monitor)) break;
-    }
-    ++outer_;
+    if (!surrogate_.natural_step()) return false;
+    const bool inside = surrogate_.is_inside(last_multiplier_);
+    if (inside ? offer(monitor) : monitor.check(outer_, last_multiplier_, beta_)) return true;
   }
-  return converged;
+  return false;
 }
 
 // Where the factorisations are used up within a surrogate, what it has so far may do.
@@ -220,7 +214,7 @@ bool AlNewton::repeat(Monitor& monitor) {
 
 // Where the last step was a good one, repeating it costs little.
 void AlNewton::deepen(Monitor& monitor) {
-  for (Index k = 0; k < kRepeats && !is_deep(monitor); ++k) {
+  for (Index k = 0; k < kRepeats && monitor.best_error() > kDeep * monitor.tolerance(); ++k) {
     const double before = surrogate_.natural();
     if (!surrogate_.repeat_step()) return;
     offer(monitor);
