@@ -53,7 +53,7 @@ void BlockJacobian::clear() {
   piece_start_.resize(1);
   for (std::vector<Index>* list : {&tree_, &dof_, &cols_}) list->clear();
   data_start_.clear();
-  data_.clear();
+  used_ = 0;
 }
 
 Index BlockJacobian::add_group(Index rows) {
@@ -72,8 +72,10 @@ double* BlockJacobian::add_piece(Index tree, Index first_dof, Index cols) {
   tree_.push_back(tree);
   dof_.push_back(first_dof);
   cols_.push_back(cols);
-  data_start_.push_back(data_.size());
-  data_.resize(data_.size() + static_cast<std::size_t>(rows(group_count() - 1)) * cols);
+  data_start_.push_back(used_);
+  used_ += static_cast<std::size_t>(rows(group_count() - 1)) * cols;
+  if (used_ > data_.capacity()) data_.reserve(std::max(used_, 2 * data_.capacity()));
+  if (used_ > data_.size()) data_.resize(data_.capacity());
   ++piece_start_.back();
   return data_.data() + data_start_.back();
 }

@@ -29,7 +29,7 @@ class BlockJacobian {
   // per group.
   void add_piece(Index tree, Index first_dof, const Eigen::Ref<const Matrix>& block);
 
-  // The same for a block that the caller fills at once, column-major.
+  // The same for a block that the caller fills at once, column-major; its numbers are whatever lay there.
   double* add_piece(Index tree, Index first_dof, Index cols);
 
   Index group_count() const { return static_cast<Index>(row_start_.size()) - 1; }
@@ -44,7 +44,7 @@ class BlockJacobian {
   Index piece_cols(Index p) const { return cols_[p]; }
   const double* piece_data(Index p) const { return data_.data() + data_start_[p]; }
   Piece piece(Index g, Index p) const { return Piece(piece_data(p), rows(g), cols_[p]); }
-  std::size_t entry_count() const { return data_.size(); }
+  std::size_t entry_count() const { return used_; }
 
   // u = J v.
   void multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const;
@@ -62,7 +62,9 @@ class BlockJacobian {
   std::vector<Index> piece_start_{0};
   std::vector<Index> tree_, dof_, cols_;
   std::vector<std::size_t> data_start_;
-  Numbers data_;
+  Numbers
+      data_;  // as much as was ever needed: clearing what is filled at once would cost as much as filling it
+  std::size_t used_ = 0;
 };
 
 }  // namespace tribo

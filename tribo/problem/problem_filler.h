@@ -36,8 +36,8 @@ class ProblemFiller {
   // A tree in coordinates in which its mass is the identity; with only such trees nothing is factorised.
   Index add_unit_tree(Index dofs, const double* momentum);
   void add_constraint(const Constraint& constraint);
-  // Returns where the copy lies, for changes before the next call; without a block, zeros to be filled. Pieces lie one
-  // after the other.
+  // Returns where the copy lies, for changes before the next call; without a block, to be filled. Pieces lie one after
+  // the other.
   double* add_piece(Index tree, const double* block);
   double* add_piece(Index tree);
   // What solvers that split by bodies want to know, see tree_structure.h: of the tree added last (6 x dofs) ...

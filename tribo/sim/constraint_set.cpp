@@ -1,5 +1,7 @@
 #include "tribo/sim/constraint_set.h"
 
+#include <algorithm>
+
 namespace tribo {
 namespace {
 
@@ -18,7 +20,7 @@ void ConstraintSet::clear() {
   entries_.clear();
   pieces_.clear();
   bodies_.clear();
-  values_.clear();
+  used_ = 0;
 }
 
 Index ConstraintSet::add(const ProblemFiller::Constraint& data, ConstraintSource source, Index origin) {
@@ -29,14 +31,24 @@ Index ConstraintSet::add(const ProblemFiller::Constraint& data, ConstraintSource
 }
 
 double* ConstraintSet::piece_on(Index tree, Index dofs) {
+  bool fresh;
+  double* block = raw_piece_on(tree, dofs, fresh);
+  if (fresh) std::fill(block, values_.data() + used_, 0.0);
+  return block;
+}
+
+double* ConstraintSet::raw_piece_on(Index tree, Index dofs, bool& fresh) {
   Entry& entry = entries_.back();
+  fresh = false;
   for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
     if (pieces_[p].tree == tree) return values_.data() + pieces_[p].start;
   }
-  const std::size_t start = values_.size();
+  fresh = true;
+  const std::size_t start = used_;
   pieces_.push_back({tree, start});
   ++entry.piece_end;
-  values_.resize(start + static_cast<std::size_t>(rows_of(entry.data.kind)) * dofs, 0.0);
+  used_ += static_cast<std::size_t>(rows_of(entry.data.kind)) * dofs;
+  if (used_ > values_.size()) values_.resize(std::max(used_, 2 * values_.size()));
   return values_.data() + start;
 }
 
@@ -59,16 +71,23 @@ void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, con
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
   if (tree < 0) return;
-  double* block = piece_on(tree, model.tree_dof_count(tree));
-  double* of_body = body_on(model, tree, body);
   const Pose& pose = kinematics.pose(body);
-  const bool free = model.is_free_body(tree) && of_body == nullptr;
-  const Mat3 turning = lever(rows, point - (free ? pose.position : kinematics.origin(tree)));
-  if (free) {  // v of the frame in world axes, omega in its own
-    Eigen::Map<Mat3>{block} += rows;
-    Eigen::Map<Mat3>(block + 9) += turning.lazyProduct(pose.rotation);
+  if (model.is_free_body(tree) && kinematics_ == nullptr) {  // v of the frame in world axes, omega in its own
+    bool fresh;
+    double* block = raw_piece_on(tree, 6, fresh);
+    Eigen::Map<Mat3> moving(block), turning(block + 9);
+    if (fresh) {
+      moving = rows;
+      turning = lever(rows, point - pose.position).lazyProduct(pose.rotation);
+    } else {
+      moving += rows;
+      turning += lever(rows, point - pose.position).lazyProduct(pose.rotation);
+    }
     return;
   }
+  double* block = piece_on(tree, model.tree_dof_count(tree));
+  double* of_body = body_on(model, tree, body);
+  const Mat3 turning = lever(rows, point - kinematics.origin(tree));
   if (of_body != nullptr) {
     Eigen::Map<Mat3>{of_body} += rows;
     Eigen::Map<Mat3>(of_body + 9) += turning;

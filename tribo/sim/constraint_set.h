@@ -66,6 +66,8 @@ class ConstraintSet {
   void add_dof(const Model& model, Index tree, Index dof, double coefficient);
 
  private:
+  // The same as piece_on(), but a fresh piece holds whatever lay there.
+  double* raw_piece_on(Index tree, Index dofs, bool& fresh);
   // Where the rows of a body are added up; nullptr where bodies are not kept.
   double* body_on(const Model& model, Index tree, Index body);
 
@@ -73,7 +75,8 @@ class ConstraintSet {
   std::vector<Piece> pieces_;
   std::vector<Body> bodies_;
   const Kinematics* kinematics_ = nullptr;
-  Numbers values_;
+  Numbers values_;  // as much as was ever needed
+  std::size_t used_ = 0;
 };
 
 }  // namespace tribo
