@@ -19,7 +19,7 @@ namespace tribo {
 
 struct ContactLawSettings {
   double stabilization = 0.2;               // share of a penetration removed per step, 0 .. 1; 0: none at all
-  double drift = 1e-7;                      // m, rad at joints; so much of a penetration is removed at once
+  double drift = 1e-8;                      // m, rad at joints; so much of a penetration is removed at once
   double max_stabilization_velocity = 1.0;  // m/s
   double restitution_threshold = 0.01;      // m/s; slower impacts do not bounce
   double near_rigid = 1.0;                  // beta of (29), 0 .. 1; 0: the stiffness as it is
