@@ -62,8 +62,7 @@ class BlockJacobian {
   std::vector<Index> piece_start_{0};
   std::vector<Index> tree_, dof_, cols_;
   std::vector<std::size_t> data_start_;
-  Numbers
-      data_;  // as much as was ever needed: clearing what is filled at once would cost as much as filling it
+  Numbers data_;  // as much as was ever needed: clearing what is filled at once costs as much as filling it
   std::size_t used_ = 0;
 };
 

@@ -115,8 +115,9 @@ bool AlSurrogate::repeat_step() {
   return false;
 }
 
-// With T = T(multiplier_) at a soft penalty, D = -dT/du and p the proximal compliances:  (1 - D p) dl + D W dl = T - lambda. This is the
-// Newton step of a surrogate with the derivative (1 - D p)^-1 D that answers lambda + (1 - D p)^-1 (T - lambda).
+// With T = T(multiplier_) at a soft penalty, D = -dT/du and p the proximal compliances:
+//   (1 - D p) dl + D W dl = T - lambda,
+// the Newton step of a surrogate with the derivative (1 - D p)^-1 D that answers lambda + (1 - D p)^-1 (T - lambda).
 void AlSurrogate::linearize_natural() {
   if (!soft_known_) soft_.prepare(*problem_, kSoftBeta);
   soft_known_ = true;

@@ -55,20 +55,9 @@ void DenseHalf::leave_out_untouched() {
 }
 
 void DenseHalf::add_impulses(const Vector& impulse, double sign, Vector& target) const {
-  double* y = target.data();
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     const Index row = problem_->row(i);
-    const double* x0 = column(row);
-    const double f0 = sign * impulse[row];
-    if (problem_->rows(i) == 1) {
-      if (f0 == 0.0) continue;
-      for (Index d = 0; d < dofs_; ++d) y[d] += f0 * x0[d];
-      continue;
-    }
-    const double f1 = sign * impulse[row + 1], f2 = sign * impulse[row + 2];
-    if (f0 == 0.0 && f1 == 0.0 && f2 == 0.0) continue;
-    const double *x1 = x0 + dofs_, *x2 = x1 + dofs_;
-    for (Index d = 0; d < dofs_; ++d) y[d] += f0 * x0[d] + f1 * x1[d] + f2 * x2[d];
+    add_columns(column(row), dofs_, problem_->rows(i), impulse.data() + row, sign, target.data());
   }
 }
 

@@ -26,6 +26,22 @@ template <int kRows>
   }
 }
 
+// target [dofs] += sign times 1 or 3 columns, one after the other, times `factors`; zeros cost nothing.
+[[gnu::always_inline]] inline void add_columns(const double* columns, Index dofs, Index rows,
+                                               const double* factors, double sign, double* target) {
+  const double* x0 = columns;
+  const double f0 = sign * factors[0];
+  if (rows == 1) {
+    if (f0 == 0.0) return;
+    for (Index d = 0; d < dofs; ++d) target[d] += f0 * x0[d];
+    return;
+  }
+  const double f1 = sign * factors[1], f2 = sign * factors[2];
+  if (f0 == 0.0 && f1 == 0.0 && f2 == 0.0) return;
+  const double *x1 = x0 + dofs, *x2 = x1 + dofs;
+  for (Index d = 0; d < dofs; ++d) target[d] += f0 * x0[d] + f1 * x1[d] + f2 * x2[d];
+}
+
 class DenseHalf {
  public:
   // Allocates only for more entries than ever before. `problem` must stay.

@@ -10,7 +10,7 @@
 namespace tribo {
 namespace {
 
-class DenseSystem final : public NewtonSystem {
+class DenseSystem final : public StateSystem {
  public:
   void prepare(const ContactProblem& problem, const DenseHalf* half) override {
     problem_ = &problem;
@@ -46,21 +46,6 @@ class DenseSystem final : public NewtonSystem {
     return direction_.allFinite();
   }
 
-  void move(double step) override {
-    state_ += step * direction_;
-    velocity_ += step * velocity_direction_;
-  }
-
-  void remember() override {
-    NewtonSystem::remember();
-    remembered_state_ = state_;
-  }
-
-  void recall() override {
-    NewtonSystem::recall();
-    state_ = remembered_state_;
-  }
-
   double magnitude() const override {
     return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
   }
@@ -72,7 +57,7 @@ class DenseSystem final : public NewtonSystem {
   DenseHalf own_half_;
   const DenseHalf* half_ = nullptr;
   DenseNewton newton_;
-  Vector state_, remembered_state_, residual_, direction_, velocity_direction_;
+  Vector residual_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ double energy_norm(const ContactProblem& problem, const Vector& u) {
   return std::sqrt(sum);
 }
 
-class DofsSystem final : public NewtonSystem {
+class DofsSystem final : public StateSystem {
  public:
   void prepare(const ContactProblem& problem, const DenseHalf*) override {
     problem_ = &problem;
@@ -57,21 +57,6 @@ class DofsSystem final : public NewtonSystem {
     return true;
   }
 
-  void move(double step) override {
-    state_ += step * direction_;
-    velocity_ += step * velocity_direction_;
-  }
-
-  void remember() override {
-    NewtonSystem::remember();
-    remembered_state_ = state_;
-  }
-
-  void recall() override {
-    NewtonSystem::recall();
-    state_ = remembered_state_;
-  }
-
   double magnitude() const override {
     const BlockDiagonal& mass = problem_->mass();
     if (mass.is_identity()) return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
@@ -90,7 +75,7 @@ class DofsSystem final : public NewtonSystem {
  private:
   const ContactProblem* problem_ = nullptr;
   PrimalLu kernel_;
-  Vector state_, remembered_state_, residual_, weighted_, direction_, velocity_direction_;
+  Vector residual_, weighted_;
 };
 
 class RowsSystem final : public NewtonSystem {

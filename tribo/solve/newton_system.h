@@ -58,6 +58,26 @@ class NewtonSystem {
   Vector velocity_, remembered_velocity_;
 };
 
+// What the forms with a state of their own beside the velocities share.
+class StateSystem : public NewtonSystem {
+ public:
+  void move(double step) override {
+    state_ += step * direction_;
+    velocity_ += step * velocity_direction_;
+  }
+  void remember() override {
+    NewtonSystem::remember();
+    remembered_state_ = state_;
+  }
+  void recall() override {
+    NewtonSystem::recall();
+    state_ = remembered_state_;
+  }
+
+ protected:
+  Vector state_, remembered_state_, direction_, velocity_direction_;
+};
+
 // Which form suits the problem: few trees, or a robot with a few bodies -> dense; tiny with explicit W -> small; robots
 // with few constraints between them -> trees; explicit W or fewer rows than degrees of freedom -> rows.
 enum class NewtonForm { dofs, rows, small, dense, trees };

@@ -100,21 +100,6 @@ void TreeHalves::fill(Tree& tree, Index t) {
   entry_count_ = static_cast<std::size_t>(to - values_.data());
 }
 
-void TreeHalves::add_columns(const double* columns, Index dofs, Index rows, const double* factors,
-                             double sign, double* target) {
-  const double* x0 = columns;
-  const double f0 = sign * factors[0];
-  if (rows == 1) {
-    if (f0 == 0.0) return;
-    for (Index d = 0; d < dofs; ++d) target[d] += f0 * x0[d];
-    return;
-  }
-  const double f1 = sign * factors[1], f2 = sign * factors[2];
-  if (f0 == 0.0 && f1 == 0.0 && f2 == 0.0) return;
-  const double *x1 = x0 + dofs, *x2 = x1 + dofs;
-  for (Index d = 0; d < dofs; ++d) target[d] += f0 * x0[d] + f1 * x1[d] + f2 * x2[d];
-}
-
 void TreeHalves::add_impulses(const Vector& impulse, double sign, Vector& target) const {
   for (const Piece& p : pieces_) {
     add_columns(columns(p), p.dofs, p.rows, impulse.data() + p.row, sign, target.data() + p.dof);

@@ -45,9 +45,6 @@ class TreeHalves {
   void multiply_transposed(const Vector& y, Vector& u) const;
   // The rows of one piece of X^T y, `y` being that of its tree.
   void products(const Piece& piece, const double* y, double* out) const;
-  // target += sign times the columns times `factors`.
-  static void add_columns(const double* columns, Index dofs, Index rows, const double* factors, double sign,
-                          double* target);
 
  private:
   void list_pieces();

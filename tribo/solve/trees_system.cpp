@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "tribo/linalg/dense_lu.h"
+#include "tribo/solve/dense_half.h"
 #include "tribo/solve/dense_newton.h"
 #include "tribo/solve/newton_system.h"
 #include "tribo/solve/tree_halves.h"
@@ -16,25 +17,13 @@
 namespace tribo {
 namespace {
 
-class TreesSystem final : public NewtonSystem {
+class TreesSystem final : public StateSystem {
  public:
   void prepare(const ContactProblem& problem, const DenseHalf*) override;
   void start(const Vector& impulse) override;
   double residual(const Vector& impulse) override;
   bool direction(std::span<const Mat3> derivative) override;
   bool direction_again() override;
-  void move(double step) override {
-    state_ += step * direction_;
-    velocity_ += step * velocity_direction_;
-  }
-  void remember() override {
-    NewtonSystem::remember();
-    remembered_state_ = state_;
-  }
-  void recall() override {
-    NewtonSystem::recall();
-    state_ = remembered_state_;
-  }
   double magnitude() const override {
     return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
   }
@@ -64,7 +53,7 @@ class TreesSystem final : public NewtonSystem {
   Numbers solved_;  // Z, every piece where X has it
   Numbers matrix_, rhs_;
   std::vector<int> exchanges_;
-  Vector state_, remembered_state_, residual_, direction_, velocity_direction_;
+  Vector residual_;
 };
 
 void TreesSystem::prepare(const ContactProblem& problem, const DenseHalf*) {
@@ -73,6 +62,7 @@ void TreesSystem::prepare(const ContactProblem& problem, const DenseHalf*) {
   for (Vector* v : {&state_, &residual_, &direction_}) v->resize(halves_.dofs());
   if (newton_.size() < static_cast<std::size_t>(problem.tree_count())) newton_.resize(problem.tree_count());
   couplings_.clear();
+  coupling_rows_ = 0;
   coupling_of_.assign(problem.constraint_count(), -1);
   couplings_.reserve(problem.constraint_count());
   solved_.resize(halves_.entry_count());
@@ -206,8 +196,8 @@ bool TreesSystem::direction_again() {
       for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
         if (coupling_of_[piece.constraint] < 0) continue;
         const Coupling& coupling = couplings_[coupling_of_[piece.constraint]];
-        TreeHalves::add_columns(solved_.data() + piece.start, tree.dofs, piece.rows,
-                                rhs_.data() + coupling.row, 1.0, direction_.data() + tree.dof);
+        add_columns(solved_.data() + piece.start, tree.dofs, piece.rows, rhs_.data() + coupling.row, 1.0,
+                    direction_.data() + tree.dof);
       }
     }
   }
