@@ -3,6 +3,8 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 
+#include "tribo/linalg/columns6.h"
+
 namespace tribo {
 namespace {
 
@@ -81,6 +83,10 @@ bool BlockCholesky::factorize_fixed() {
       if constexpr (B == Eigen::Dynamic) {
         pivot.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(
             block);
+      } else if constexpr (B == 6) {
+        Columns6 product;
+        product.set<6>(block.data(), [&](int c, int k) { return pivot(c, k); });
+        product.store(block.data(), 6);
       } else {
         block = (block.lazyProduct(pivot.transpose())).eval();
       }
@@ -116,6 +122,10 @@ void BlockCholesky::update_column(Index p, Index end, Index b) {
     Strided<B> update(values + target.offset, height, width, Eigen::OuterStride<>(target.stride));
     if constexpr (B == Eigen::Dynamic) {
       update.noalias() -= left * right.transpose();
+    } else if constexpr (B == 6) {
+      Columns6 product;
+      product.set<6>(left.data(), [&](int c, int k) { return right(c, k); });
+      product.subtract_from(update.data(), target.stride);
     } else {
       update.noalias() -= left.lazyProduct(right.transpose());
     }

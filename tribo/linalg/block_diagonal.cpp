@@ -12,13 +12,37 @@ using Vec6 = Eigen::Matrix<double, 6, 1>;
 // Up to here plain loops down the columns beat the library's panels.
 constexpr Index kSmall = 64;
 
-// L x = x. The free rigid body (6 dofs) is the fast path: fixed sizes unroll.
+// The free rigid body (6 dofs) is the fast path: unrolled.
+void solve_lower_six(const double* lower, double* x) {
+  double y[6];
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; ++k) {
+    double sum = x[k];
+#pragma GCC unroll 6
+    for (int i = 0; i < k; ++i) sum -= lower[k + 6 * i] * y[i];
+    y[k] = sum / lower[7 * k];
+  }
+  for (int k = 0; k < 6; ++k) x[k] = y[k];
+}
+
+void solve_transposed_six(const double* lower, double* x) {
+  double y[6];
+#pragma GCC unroll 6
+  for (int k = 5; k >= 0; --k) {
+    double sum = x[k];
+#pragma GCC unroll 6
+    for (int i = 5; i > k; --i) sum -= lower[i + 6 * k] * y[i];
+    y[k] = sum / lower[7 * k];
+  }
+  for (int k = 0; k < 6; ++k) x[k] = y[k];
+}
+
+// L x = x.
 void solve_lower(const double* lower, Index n, double* x) {
   if (n == 1) {
     x[0] /= lower[0];
   } else if (n == 6) {
-    Eigen::Map<Vec6> y(x);
-    Eigen::Map<const Mat6>(lower).triangularView<Eigen::Lower>().solveInPlace(y);
+    solve_lower_six(lower, x);
   } else if (n <= kSmall) {
     for (Index k = 0; k < n; ++k) {
       const double* column = lower + static_cast<std::size_t>(k) * n;
@@ -50,8 +74,7 @@ void solve_transposed(const double* lower, Index n, double* x) {
   if (n == 1) {
     x[0] /= lower[0];
   } else if (n == 6) {
-    Eigen::Map<Vec6> y(x);
-    Eigen::Map<const Mat6>(lower).transpose().triangularView<Eigen::Upper>().solveInPlace(y);
+    solve_transposed_six(lower, x);
   } else if (n <= kSmall) {
     for (Index k = n - 1; k >= 0; --k) {
       const double* column = lower + static_cast<std::size_t>(k) * n;

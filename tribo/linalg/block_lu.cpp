@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/linalg/columns6.h"
 #include "tribo/linalg/dense_lu.h"
 
 namespace tribo {
@@ -47,6 +48,11 @@ template <int B, class A, class C, class T>
 void subtract_product(const A& left, const C& right, T&& target) {
   if constexpr (B == Eigen::Dynamic) {
     target.noalias() -= left * right.transpose();
+  } else if constexpr (B == 6) {
+    const double* factors = right.data();
+    Columns6 product;
+    product.set<6>(left.data(), [&](int c, int k) { return factors[c + 6 * k]; });
+    product.subtract_from(target.data(), target.outerStride());
   } else {
     target.noalias() -= left.lazyProduct(right.transpose());
   }
@@ -142,7 +148,11 @@ void BlockLu::divide_by_pivot(Index k, Index p) {
   const Index b = plan_.block_size[k];
   const ConstFixed<B> pivot(values_.data() + plan_.diagonal[k], b, b);
   Fixed<B> block(values_.data() + plan_.offset[p], plan_.block_size[plan_.row[p]], b);
-  if constexpr (B != Eigen::Dynamic) {
+  if constexpr (B == 6) {
+    Columns6 product;
+    product.set<6>(block.data(), [&](int c, int k) { return pivot(k, c); });
+    product.store(block.data(), 6);
+  } else if constexpr (B != Eigen::Dynamic) {
     block = block.lazyProduct(pivot).eval();
   } else {
     solve_lu_right(pivot.data(), b, b, exchanges_.data() + plan_.permuted_start[k], block.data(),

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tribo/linalg/columns6.h"
+
 namespace tribo {
 namespace {
 
@@ -81,10 +83,9 @@ void PrimalLu::add_body_terms(const BlockJacobian& jacobian, std::size_t first, 
     const Half& a = j[term.a - begin];
     const Half& b = term.transposed_d ? transposed[term.b - begin] : plain[term.b - begin];
     double* target = lu_.data() + term.offset;
-    for (int c = 0; c < 6; ++c, target += term.stride) {
-      Eigen::Map<Eigen::Matrix<double, 6, 1>>(target) +=
-          a.col(0) * b(c, 0) + a.col(1) * b(c, 1) + a.col(2) * b(c, 2);
-    }
+    Columns6 product;
+    product.set<3>(a.data(), [&](int c, int k) { return b(c, k); });
+    product.add_to(target, term.stride);
   }
 }
 

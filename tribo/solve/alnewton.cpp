@@ -20,8 +20,8 @@ constexpr Index kSlidingFactors = 100;
 constexpr double kGoodStartBeta = 30.0;
 constexpr Index kRepeats = 4;
 constexpr double kRepeatGain = 0.3;
-constexpr double kDeep = 1e-4;  // error at which deepening ends, relative to the tolerance
-constexpr double kDeepGain = 0.1;
+constexpr double kDeepGain = 0.1;  // of a surrogate beyond the tolerance, from where on more of it pays
+constexpr double kStiffest = 1e6, kStiffening = 8.0;  // penalties beyond the tolerance
 constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
 enum class Prediction { off, first, only };
@@ -50,11 +50,12 @@ class AlNewton final : public Solver {
   void count_step(Monitor& monitor, Surrogate& surrogate);
   bool follow_natural(Monitor& monitor);
   bool repeat(Monitor& monitor);
-  void deepen(Monitor& monitor);
   Status last_offer(Monitor& monitor);
   bool offer(Monitor& monitor) {
     return monitor.check(outer_, surrogate_.multiplier(), system_->velocity(), beta_);
   }
+  // More may still be aimed at.
+  bool good_enough(const Monitor& monitor) const { return monitor.best_error() <= monitor.tolerance(); }
   void adapt(const Surrogate& surrogate);
   void refuse();
   bool stagnates(const Monitor& monitor);
@@ -164,13 +165,14 @@ Status AlNewton::run(Monitor& monitor) {
         surrogate_.adopt(last_multiplier_);
         refuse();
       } else {
-        if (offer(monitor)) {
-          if (plan_.deepens && surrogate.steps > 0 && surrogate_.natural() < kDeepGain * before)
-            deepen(monitor);
+        if (offer(monitor)) return Status::converged;
+        const bool repeats = !good_enough(monitor) || surrogate_.natural() < kDeepGain * before;
+        if (plan_.beta > 0.0 && surrogate.steps > 0 && repeats && repeat(monitor)) return Status::converged;
+        if (good_enough(monitor) && !(plan_.stiffens && surrogate.steps <= 1 && beta_ < kStiffest)) {
           return Status::converged;
         }
-        if (plan_.beta > 0.0 && surrogate.steps > 0 && repeat(monitor)) return Status::converged;
         adapt(surrogate);
+        if (good_enough(monitor)) beta_ *= kStiffening;
       }
     }
     if (stagnates(monitor)) {
@@ -191,6 +193,7 @@ bool AlNewton::follow_natural(Monitor& monitor) {
     if (!surrogate_.natural_step()) return false;
     const bool inside = surrogate_.is_inside(last_multiplier_);
     if (inside ? offer(monitor) : monitor.check(outer_, last_multiplier_, beta_)) return true;
+    if (good_enough(monitor)) return true;
   }
   return false;
 }
@@ -210,16 +213,6 @@ bool AlNewton::repeat(Monitor& monitor) {
     if (surrogate_.natural() > kRepeatGain * before) return false;
   }
   return false;
-}
-
-// Where the last step was a good one, repeating it costs little.
-void AlNewton::deepen(Monitor& monitor) {
-  for (Index k = 0; k < kRepeats && monitor.best_error() > kDeep * monitor.tolerance(); ++k) {
-    const double before = surrogate_.natural();
-    if (!surrogate_.repeat_step()) return;
-    offer(monitor);
-    if (surrogate_.natural() > kRepeatGain * before) return;
-  }
 }
 
 void AlNewton::count_step(Monitor& monitor, Surrogate& surrogate) {

@@ -30,8 +30,7 @@ struct AlNewtonPlan {
   Index factorizations = std::numeric_limits<Index>::max();
   double beta = 0.0;        // initial penalty; 0: the option's
   Index natural_steps = 0;  // before the first surrogate, see AlSurrogate::natural_step()
-  bool deepens =
-      false;  // surrogates go beyond the tolerance for the price of solves, so that bodies come to rest
+  bool stiffens = false;    // beyond the tolerance, where surrogates are linear: see Monitor::aim()
   double most_flops =
       std::numeric_limits<double>::infinity();  // of a factorisation; gives up where it takes more
   const DenseHalf* half = nullptr;              // of the problem, where there is one already

@@ -28,13 +28,13 @@ constexpr double kNear = 1e-3;  // error from where Newton finds the contacts as
 constexpr double kRobotNear =
     1e-2;  // ... of a robot, whose rows are long: sweeps cost more of a factorisation
 constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
+constexpr double kDeep = 1e-4;      // error then aimed at, relative to the tolerance
 constexpr double kStiffBeta = 3e3, kSoftBeta = 30.0;
 constexpr Index kNaturalSteps = 8;
 constexpr Index kPolishFactors = 6;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
-constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
-constexpr Index kLargestConvex = 1500;        // constraints: they take hundreds of factorisations
+constexpr Index kLargestConvex = 1500;  // constraints: they take hundreds of factorisations
 constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of these
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;    // sweeps that one factorisation of it may cost, ...
@@ -53,6 +53,12 @@ constexpr double kSlidingShare = 0.1;
 double near_error(const ContactProblem& problem) {
   constexpr Index kRobotDofs = 20;  // of a tree, on average
   return problem.dof_count() >= kRobotDofs * problem.tree_count() ? kRobotNear : kNear;
+}
+
+// A stack, in which no body rests on two others: its contacts can all touch. What bends it as a whole is soft, the more so
+// the higher it is, and takes stiff penalties.
+bool is_chain(const ContactProblem& problem) {
+  return !problem.has_delassus() && count_pairs(problem).pairs < problem.tree_count();
 }
 
 // Of a Newton method that starts with this error: the nearer, the fewer contacts change, and the stiffer it may be.
@@ -213,9 +219,11 @@ bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& prob
   set_plan(*newton_, {.factorizations = factorizations,
                       .beta = penalty_from(error),
                       .natural_steps = dense ? kNaturalSteps : 0,
-                      .deepens = error <= kVeryNear,
+                      .stiffens = error <= kVeryNear && is_chain(problem),
                       .half = half});
-  return iterate_as(*newton_, kNewtonIterations, problem, monitor) || good_enough;
+  if (error <= kVeryNear) monitor.aim(kDeep * monitor.tolerance());
+  iterate_as(*newton_, kNewtonIterations, problem, monitor);
+  return monitor.settle();
 }
 
 // Stacks, at rest or sliding, need nothing else, whatever their height; others give up before anything is
@@ -227,8 +235,8 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 }
 
 // A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
-// which contacts carry. With friction few steps suffice, or it goes round in circles: penalties too stiff to be solved,
-// and softer ones that lead nowhere. Convex surrogates get ahead there.
+// which contacts carry. With friction it goes round in circles: penalties too stiff to be solved, and softer ones that
+// lead nowhere. Convex surrogates get ahead there.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   dear_pile_ = false;
   if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
@@ -237,7 +245,7 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
   const bool frictional = monitor.settings().law == Law::exact && problem.has_friction() &&
                           problem.constraint_count() <= kLargestConvex;
-  set_plan(*newton_, {.factorizations = frictional ? kFrictionalPileFactors : kShallowPileFactors,
+  set_plan(*newton_, {.factorizations = frictional ? 0 : kShallowPileFactors,  // 0: only what one would cost
                       .beta = kShallowPileBeta,
                       .most_flops = cheap});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
@@ -256,7 +264,8 @@ double Auto::factor_sweeps(const ContactProblem& problem) const {
 bool Auto::run_convex(const ContactProblem& problem, Monitor& monitor) {
   if (!convex_) {
     convex_ = make_canal();
-    convex_->set_option("beta", "10");
+    convex_->set_option("beta", "30");
+    convex_->set_option("inner", "0.3");
   }
   struct Try {
     const char *growth, *stall, *factorizations;

@@ -65,6 +65,8 @@ class Canal final : public Solver {
   }
   Status run(const ContactProblem& problem, Monitor& monitor);
   void prepare(const ContactProblem& problem, Monitor& monitor);
+  void trust_start(const ContactProblem& problem, Law law);
+  static void add_shifts(const ContactProblem& problem, Law law, const Vector& w, Vector& shift);
   void set_penalty(const ContactProblem& problem, double beta);
   bool solve_surrogate(const ContactProblem& problem, Law law, Monitor& monitor);
   bool minimise(const ContactProblem& problem, double wanted, Monitor& monitor);
@@ -161,6 +163,23 @@ void Canal::prepare(const ContactProblem& problem, Monitor& monitor) {
   skew_.setZero(rows);
   next_shift_.setZero(rows);
   problem.velocity_of(multiplier_, dofs_, velocity_);
+  if (!printed() && !multiplier_.isZero(0.0)) trust_start(problem, monitor.settings().law);
+}
+
+// The shifts of a start that is known, and Newton with the strict operator at once: the convex minimiser without shifts is
+// far from it.
+void Canal::trust_start(const ContactProblem& problem, Law law) {
+  strict_ = corrects(problem, law);
+  add_shifts(problem, law, velocity_, shift_);
+}
+
+// += mu |w_t| for the normals.
+void Canal::add_shifts(const ContactProblem& problem, Law law, const Vector& w, Vector& shift) {
+  for (Index i = 0; law == Law::exact && i < problem.constraint_count(); ++i) {
+    if (problem.kind(i) != ConstraintKind::contact) continue;
+    const Index row = problem.row(i);
+    shift[row + 2] += problem.friction(i) * detail::norm2(w[row], w[row + 1]);
+  }
 }
 
 void Canal::set_penalty(const ContactProblem& problem, double beta) {
@@ -238,11 +257,7 @@ Canal::Outcome Canal::update(const ContactProblem& problem, Law law) {
   // Contacts feel the skew part in w as well.
   if (!problem.is_symmetric()) slack_ += skew_;
   next_shift_ = next_skew_;
-  for (Index i = 0; law == Law::exact && i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    const Index row = problem.row(i);
-    next_shift_[row + 2] += problem.friction(i) * detail::norm2(slack_[row], slack_[row + 1]);
-  }
+  add_shifts(problem, law, slack_, next_shift_);
   out.slack = std::sqrt(out.slack);
   out.proximal = std::sqrt(out.proximal);
   out.lag = (next_shift_ - shift_).cwiseQuotient(root_).norm();

@@ -27,10 +27,16 @@ void Monitor::stop(Status status) {
 }
 
 bool Monitor::check_start() {
-  goal_ = std::min(settings_.tolerance, settings_.start_tolerance);
+  aim(settings_.start_tolerance);
   const bool done = start_.isZero(0.0) ? check(0, start_, problem_.free_velocity()) : check(0, start_);
   goal_ = settings_.tolerance;
   return done;
+}
+
+bool Monitor::settle() {
+  goal_ = settings_.tolerance;
+  if (best_error_ <= goal_) stop(Status::converged);
+  return stopped_;
 }
 
 bool Monitor::check(Index iteration, const Vector& impulse, double penalty) {
@@ -48,7 +54,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   last_iteration_ = iteration;
   double error = Certifier::error(problem_, impulse, velocity, settings_.law, settings_.measure);
   const Vector* u = &velocity;
-  if (error <= goal_ && !recomputed) {
+  if (error <= settings_.tolerance && !recomputed) {
     // The solver's own velocities may have drifted; the claim is checked on the raw data before it is
     // believed.
     problem_.velocity_of(impulse, solver_.scratch_v_, solver_.scratch_u_);
@@ -63,7 +69,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   if (error < best_error_) {
     best_error_ = error;
     solver_.best_ = impulse;
-    vetted_ = error <= goal_;
+    vetted_ = error <= settings_.tolerance;
   } else if (u == &solver_.scratch_u_) {
     vetted_ = false;  // what was computed there belongs to this iterate, not to the best one
   }

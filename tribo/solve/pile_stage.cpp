@@ -35,26 +35,31 @@ constexpr double kPatchWork = 60.0, kBriefWork = 20.0;
 
 }  // namespace
 
-// Counts the contacts that are one of several of their pair beside.
-bool PileStage::fits(const ContactProblem& problem, bool cold) {
-  redundant_ = false;
-  if (problem.constraint_count() <= (cold ? kSmallestColdPile : kSmallestPile) || problem.has_delassus()) {
-    return false;
-  }
+// Those of one pair stand next to each other.
+PairCount count_pairs(const ContactProblem& problem) {
   const BlockJacobian& jacobian = problem.jacobian();
-  Index pairs = 0, repeated = 0;
+  PairCount count;
   for (Index i = 0, last = -1; i < problem.constraint_count(); ++i) {
     const Index begin = jacobian.piece_begin(i), pieces = jacobian.piece_end(i) - begin;
     bool same = last >= 0 && jacobian.piece_end(last) - jacobian.piece_begin(last) == pieces;
     for (Index p = 0; same && p < pieces; ++p) {
       same = jacobian.piece_tree(begin + p) == jacobian.piece_tree(jacobian.piece_begin(last) + p);
     }
-    repeated += same ? 1 : 0;
-    pairs += !same && pieces > 1 ? 1 : 0;
+    count.repeated += same ? 1 : 0;
+    count.pairs += !same && pieces > 1 ? 1 : 0;
     last = i;
   }
-  redundant_ = static_cast<double>(repeated) > kRedundantShare * problem.constraint_count();
-  return static_cast<double>(pairs) > kPairsPerTree * problem.tree_count() &&
+  return count;
+}
+
+bool PileStage::fits(const ContactProblem& problem, bool cold) {
+  redundant_ = false;
+  if (problem.constraint_count() <= (cold ? kSmallestColdPile : kSmallestPile) || problem.has_delassus()) {
+    return false;
+  }
+  const PairCount count = count_pairs(problem);
+  redundant_ = static_cast<double>(count.repeated) > kRedundantShare * problem.constraint_count();
+  return static_cast<double>(count.pairs) > kPairsPerTree * problem.tree_count() &&
          (!redundant_ || !cold || problem.constraint_count() > kSmallestColdRedundantPile);
 }
 

@@ -13,6 +13,12 @@
 
 namespace tribo {
 
+// Pairs of bodies with contacts, and contacts that are one of several of their pair beside the first.
+struct PairCount {
+  Index pairs = 0, repeated = 0;
+};
+PairCount count_pairs(const ContactProblem& problem);
+
 class PileStage {
  public:
   // Constraints of a pile beyond which `auto` tries nothing else.

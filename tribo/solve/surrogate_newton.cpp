@@ -24,8 +24,8 @@ void SurrogateNewton::prepare(const ContactProblem& problem) {
 // |x| of a momentum in the A^-1 norm.
 double SurrogateNewton::mass_norm(const ContactProblem& problem, const Vector& momentum) {
   work_ = momentum;
-  problem.mass_factor().solve_in_place(work_);
-  return std::sqrt(std::max(0.0, momentum.dot(work_)));
+  problem.mass_factor().solve_lower_in_place(work_);  // |L^-1 x|^2 = x . A^-1 x
+  return work_.norm();
 }
 
 // u_, impulse_, residual_ at v; returns |r|.
@@ -111,8 +111,9 @@ void SurrogateNewton::cauchy_step(const ContactProblem& problem) {
   work_ = residual_;
   problem.mass_factor().solve_in_place(work_);
   multiply(problem, work_, true, product_);
-  const double slope = mass_norm(problem, product_);
-  cauchy_ = work_;  // A^-1 H^T A^-1 r, left there by mass_norm
+  cauchy_ = product_;
+  problem.mass_factor().solve_in_place(cauchy_);  // A^-1 H^T A^-1 r
+  const double slope = std::sqrt(std::max(0.0, product_.dot(cauchy_)));
   multiply(problem, cauchy_, false, product_);
   const double curvature = mass_norm(problem, product_);
   cauchy_ *= curvature > 0.0 ? -(slope * slope) / (curvature * curvature) : 0.0;
