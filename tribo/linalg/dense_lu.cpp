@@ -53,6 +53,29 @@ void update_column(const double* panel, Index n, Index stride, Index first, doub
   }
 }
 
+// The same for four columns: the panel is read once for all.
+void update_four(const double* panel, Index n, Index stride, Index first, double* column) {
+  const double *l0 = panel, *l1 = panel + stride, *l2 = panel + 2 * stride, *l3 = panel + 3 * stride;
+  double u[4][4];
+  for (int c = 0; c < 4; ++c) {
+    double* x = column + c * stride + first;
+    u[c][0] = x[0];
+    u[c][1] = x[1] - u[c][0] * l0[first + 1];
+    u[c][2] = x[2] - u[c][0] * l0[first + 2] - u[c][1] * l1[first + 2];
+    u[c][3] = x[3] - u[c][0] * l0[first + 3] - u[c][1] * l1[first + 3] - u[c][2] * l2[first + 3];
+    for (int k = 1; k < 4; ++k) x[k] = u[c][k];
+  }
+  double *a = column, *b = a + stride, *d = b + stride, *e = d + stride;
+#pragma GCC ivdep
+  for (Index r = first + kNarrow; r < n; ++r) {
+    const double p0 = l0[r], p1 = l1[r], p2 = l2[r], p3 = l3[r];
+    a[r] -= u[0][0] * p0 + u[0][1] * p1 + u[0][2] * p2 + u[0][3] * p3;
+    b[r] -= u[1][0] * p0 + u[1][1] * p1 + u[1][2] * p2 + u[1][3] * p3;
+    d[r] -= u[2][0] * p0 + u[2][1] * p1 + u[2][2] * p2 + u[2][3] * p3;
+    e[r] -= u[3][0] * p0 + u[3][1] * p1 + u[3][2] * p2 + u[3][3] * p3;
+  }
+}
+
 // Entries [first, first + kNarrow) of x solved with the upper triangle of these columns, which are then subtracted from
 // those before.
 void solve_upper(const double* columns, Index stride, Index first, double* x) {
@@ -97,7 +120,9 @@ bool factorize_lu(double* matrix, Index n, Index stride, int* exchanges) {
     if (rest == 0) break;
     if (panel == kNarrow) {
       const double* columns = matrix + first * stride;
-      for (Index c = first + width; c < n; ++c) update_column(columns, n, stride, first, matrix + c * stride);
+      Index c = first + width;
+      for (; c + 4 <= n; c += 4) update_four(columns, n, stride, first, matrix + c * stride);
+      for (; c < n; ++c) update_column(columns, n, stride, first, matrix + c * stride);
       continue;
     }
     auto right = m.block(first, first + width, width, rest);

@@ -34,7 +34,8 @@ constexpr Index kNaturalSteps = 8;
 constexpr Index kPolishFactors = 6;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
-constexpr Index kLargestConvex = 1500;  // constraints: they take hundreds of factorisations
+constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
+constexpr Index kLargestConvex = 1500;        // constraints: they take hundreds of factorisations
 constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of these
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;    // sweeps that one factorisation of it may cost, ...
@@ -235,8 +236,8 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 }
 
 // A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
-// which contacts carry. With friction it goes round in circles: penalties too stiff to be solved, and softer ones that
-// lead nowhere. Convex surrogates get ahead there.
+// which contacts carry. With friction few steps suffice, or it goes round in circles: penalties too stiff to be solved,
+// and softer ones that lead nowhere. Convex surrogates get ahead there.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   dear_pile_ = false;
   if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
@@ -245,7 +246,7 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
   const bool frictional = monitor.settings().law == Law::exact && problem.has_friction() &&
                           problem.constraint_count() <= kLargestConvex;
-  set_plan(*newton_, {.factorizations = frictional ? 0 : kShallowPileFactors,  // 0: only what one would cost
+  set_plan(*newton_, {.factorizations = frictional ? kFrictionalPileFactors : kShallowPileFactors,
                       .beta = kShallowPileBeta,
                       .most_flops = cheap});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
