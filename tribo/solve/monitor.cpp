@@ -109,7 +109,7 @@ Settings Monitor::part_settings(Index iterations) const {
 }
 
 bool Monitor::take_over(std::string_view stage, const Report& part, const Solution& solution) {
-  const double before = seconds() - part.seconds;
+  const double before = part.history.empty() ? 0.0 : seconds() - part.seconds;
   report_.factorizations += part.factorizations;
   for (const Progress& p : part.history) {
     if (p.iteration == 0 && parts_iterations_ > 0) continue;  // where the last part ended
