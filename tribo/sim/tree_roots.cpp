@@ -52,18 +52,27 @@ void TreeRoots::transform(Index tree, Index rows, const double* block, double* o
     return factor.transform_row(out);
   }
   const Body& body = bodies_[item_[tree]];
-  for (Index k = 0; k < 3 * rows; ++k) out[k] = body.inverse_root_mass * block[k];
-  block += 3 * rows;
-  out += 3 * rows;
-  if (body.diagonal) {
-    for (Index c = 0; c < 3; ++c) {
-      for (Index r = 0; r < rows; ++r) out[c * rows + r] = body.inverse_root(c, c) * block[c * rows + r];
-    }
-  } else if (rows == 3) {
-    Eigen::Map<Mat3>{out} = Eigen::Map<const Mat3>(block).lazyProduct(body.inverse_root);
+  if (rows == 3) {
+    transform_body<3>(body, block, out);
   } else {
-    Eigen::Map<Eigen::RowVector3d>{out} = Eigen::Map<const Eigen::RowVector3d>(block) * body.inverse_root;
+    transform_body<1>(body, block, out);
   }
+}
+
+// `block` and `out` lie apart from each other.
+template <int kRows>
+void TreeRoots::transform_body(const Body& body, const double* __restrict block, double* __restrict out) {
+  for (int k = 0; k < 3 * kRows; ++k) out[k] = body.inverse_root_mass * block[k];
+  block += 3 * kRows;
+  out += 3 * kRows;
+  if (body.diagonal) {
+    for (int c = 0; c < 3; ++c) {
+      for (int r = 0; r < kRows; ++r) out[c * kRows + r] = body.inverse_root(c, c) * block[c * kRows + r];
+    }
+    return;
+  }
+  using Block = Eigen::Matrix<double, kRows, 3, kRows == 1 ? Eigen::RowMajor : Eigen::ColMajor>;
+  Eigen::Map<Block>{out}.noalias() = Eigen::Map<const Block>(block).lazyProduct(body.inverse_root);
 }
 
 void TreeRoots::transform_contacts(Index tree, std::span<const double* const> blocks, double* out) const {

@@ -40,6 +40,8 @@ class TreeRoots {
     Mat3 inverse_root = Mat3::Zero();  // G with G G^T = I^-1
     bool diagonal = true;              // axes along the principal ones
   };
+  template <int kRows>
+  static void transform_body(const Body& body, const double* block, double* out);
   bool set_body(Index tree, const double* matrix);
 
   const Model* model_;
