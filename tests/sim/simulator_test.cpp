@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/support/allocation_counter.h"
+#include "tests/support/random.h"
 #include "tribo/math/errors.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/sim/scene.h"
@@ -182,7 +183,7 @@ TEST(Simulator, IslandsSettle) {
     SceneValues values;
     Index most;  // steps of 500 that take iterations
   };
-  for (const Case& c : {Case{"stack", {{"boxes", 20}}, 40}, Case{"pyramid", {}, 250}}) {
+  for (const Case& c : {Case{"stack", {{"boxes", 20}}, 40}, Case{"pyramid", {}, 190}}) {
     const Scene scene = make_scene(c.scene, c.values);
     Simulator simulator(scene.world, scene.settings);
     simulator.set_state(scene.start);
@@ -194,6 +195,24 @@ TEST(Simulator, IslandsSettle) {
     }
     EXPECT_LE(solved, c.most) << c.scene;
   }
+}
+
+// One that leans is bent by its weight; what bends it as a whole is a hundred thousand times as soft as one contact.
+TEST(Simulator, ALeaningStackSettles) {
+  Scene scene = make_scene("stack", {{"boxes", 20}});
+  test::Random random(17);
+  for (Index box = 0; box < 20; ++box) {
+    for (Index axis = 0; axis < 2; ++axis) scene.start.q[7 * box + axis] += random.uniform(-3e-3, 3e-3);
+  }
+  Simulator simulator(scene.world, scene.settings);
+  simulator.set_state(scene.start);
+  Index factorizations = 0;
+  for (Index k = 0; k < 600; ++k) {
+    const StepReport report = simulator.step();
+    EXPECT_LE(report.error, simulator.settings().tolerance);
+    if (k >= 100) factorizations += report.factorizations;
+  }
+  EXPECT_LE(factorizations, 300);
 }
 
 // So do bodies that have moved for a long time before.

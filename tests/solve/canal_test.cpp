@@ -130,6 +130,18 @@ TEST(Canal, WarmStartSavesNewtonSteps) {
   EXPECT_LT(warm.factorizations, cold.factorizations);
 }
 
+// Next to a solution it does not go back to the convex minimiser, which is far from where bodies slide.
+TEST(Canal, TrustsAStartThatIsKnown) {
+  const ContactProblem problem = scene("dishes", 4, true);
+  const auto solver = make_canal();
+  Solution solution, again;
+  ASSERT_EQ(solver->solve(problem, to(1e-11), solution).status, Status::converged);
+  const Vector start = (1.0 + 1e-5) * solution.impulse;
+  const Report report = solver->solve(problem, to(1e-9), again, &start);
+  EXPECT_EQ(report.status, Status::converged);
+  EXPECT_LE(report.factorizations, 8);
+}
+
 // Two opposing walls that approach each other: no impulse stops the body.
 TEST(Canal, ContradictionsAreNotSolved) {
   ContactProblemBuilder builder;

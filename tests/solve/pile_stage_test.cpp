@@ -32,6 +32,14 @@ TEST(PileStage, StacksAndSmallHeapsAreNoPiles) {
   EXPECT_FALSE(stage.fits(scene("tower", 200), true));
 }
 
+TEST(PileStage, CountsPairsOfBodies) {
+  const ContactProblem tower = scene("tower", 20), pile = scene("pile", 50);
+  const PairCount stacked = count_pairs(tower), heaped = count_pairs(pile);
+  EXPECT_EQ(stacked.pairs, 19);  // the ground is no body
+  EXPECT_EQ(stacked.repeated, 20 * 3);
+  EXPECT_GT(heaped.pairs, pile.tree_count());
+}
+
 TEST(PileStage, SolvesAPileOfHundreds) {
   const ContactProblem problem = scene("pile", 300);
   Settings settings;

@@ -150,7 +150,7 @@ void BlockLu::divide_by_pivot(Index k, Index p) {
   Fixed<B> block(values_.data() + plan_.offset[p], plan_.block_size[plan_.row[p]], b);
   if constexpr (B == 6) {
     Columns6 product;
-    product.set<6>(block.data(), [&](int c, int k) { return pivot(k, c); });
+    product.set<6>(block.data(), [&](int c, int term) { return pivot(term, c); });
     product.store(block.data(), 6);
   } else if constexpr (B != Eigen::Dynamic) {
     block = block.lazyProduct(pivot).eval();

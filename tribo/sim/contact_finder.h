@@ -4,7 +4,8 @@
 // each other in one step, so that the velocity-level constraint acts before they touch.
 //
 // Filters, as in MJCF: bit masks, geoms of rigidly connected bodies, parent and child (unless the parent is
-// fixed in the world), excluded pairs of bodies; an explicit GeomPair passes them all.
+// fixed in the world), excluded pairs of bodies; an explicit GeomPair passes them all but the second: what is rigidly
+// connected cannot move against itself.
 #pragma once
 
 #include <cstdint>
