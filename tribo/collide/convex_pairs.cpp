@@ -23,6 +23,8 @@ namespace {
 // What is better by less than this fraction of the scale is rounding.
 constexpr double noise = 1e-12;
 constexpr double tie_fraction = 1e-7;  // a face wins against a general direction that is better by less
+constexpr double first_look = 1e-2;    // of the scale: from there Newton's method finds the normal
+constexpr double shallow = 1e-3;  // of the scale: depth at which the nearest way out is the only near one
 
 // Direction of the edge of a polytope, or of the line of a cylinder's mantle, on which the nearest points lie.
 bool active_edge(const ConvexCore& core, const Simplex& s, bool of_a, const Mat3& rotation, Vec3& direction) {
@@ -124,6 +126,92 @@ void refine(const CorePair& pair, const Simplex& simplex, const Facet& facet_a, 
   if (polished.separation >= best.separation) best = polished;
 }
 
+// An ellipsoid and what has a formula for its distance from a point.
+bool can_be_proven(const CorePair& pair) {
+  const auto simple = [](const ConvexCore& core) {
+    return core.kind != CoreKind::hull && core.kind != CoreKind::triangle;
+  };
+  return (pair.a.kind == CoreKind::ellipsoid && simple(pair.b)) ||
+         (pair.b.kind == CoreKind::ellipsoid && simple(pair.a));
+}
+
+// Signed distance of `p` from a point, segment, box or cylinder, and the point of its surface nearest to it.
+double distance_from(const ConvexCore& core, const Vec3& p, Vec3& on) {
+  const bool cylinder = core.kind == CoreKind::cylinder;
+  if (!cylinder) {
+    on = p.cwiseMax(-core.size).cwiseMin(core.size);
+  } else {
+    const double across = std::hypot(p.x(), p.y()),
+                 factor = across > core.size.x() ? core.size.x() / across : 1.0;
+    on = {factor * p.x(), factor * p.y(), std::clamp(p.z(), -core.size.y(), core.size.y())};
+  }
+  double distance = (p - on).norm();
+  if (distance > 0.0 || core.scale == core.radius) return distance;  // points and segments have no inside
+  if (cylinder) {
+    const double across = std::hypot(p.x(), p.y());
+    const double side = across - core.size.x(), cap = std::abs(p.z()) - core.size.y();
+    distance = std::max(side, cap);
+    if (cap >= side) {
+      on.z() = std::copysign(core.size.y(), p.z());
+    } else {
+      on.head<2>() *= core.size.x() / across;
+    }
+  } else {
+    Index face = 0;
+    distance = (p.cwiseAbs() - core.size).maxCoeff(&face);
+    on[face] = std::copysign(core.size[face], p[face]);
+  }
+  return distance;
+}
+
+// Where one core is an ellipsoid a normal determines its point. Whether that one is as far from the other core, or as deep
+// in it, as the separation along the normal says: bounds from both sides, whatever they were found by.
+bool is_proven(const CorePair& pair, const Candidate& found, ConvexContact& contact) {
+  const double scale = pair.a.scale + pair.b.scale;
+  const SupportPoint at = pair.support(found.normal);
+  contact.on_a = at.a, contact.on_b = at.b;
+  if (pair.a.kind == CoreKind::ellipsoid && pair.b.kind == CoreKind::ellipsoid) {
+    return found.separation > -shallow * std::min(pair.a.scale, pair.b.scale) &&
+           (at.w + found.separation * found.normal).norm() <= noise * scale;
+  }
+  double distance = 0.0;
+  if (pair.b.kind == CoreKind::ellipsoid) {
+    distance = distance_from(pair.a, at.b, contact.on_a);
+  } else {
+    Vec3 on_b;
+    distance = distance_from(pair.b, pair.rotation.transpose() * (at.a - pair.offset), on_b);
+    contact.on_b = pair.offset + pair.rotation * on_b;
+  }
+  return distance <= found.separation + noise * scale;
+}
+
+// The contact along the normal found by the search.
+void settle(const CorePair& pair, const Simplex& simplex, std::span<const Vec2> rim, Candidate& best,
+            ConvexContact& contact) {
+  core_facet(pair.a, best.normal, rim, contact.facet_a);
+  core_facet(pair.b, -(pair.rotation.transpose() * best.normal), rim, contact.facet_b);
+  refine(pair, simplex, contact.facet_a, contact.facet_b, best);
+  contact.normal = best.normal;
+  contact.separation = best.separation;
+}
+
+// Ellipsoids that all but touch take the search dozens of steps to the last digits; a rough normal takes few.
+bool find_proven(const CorePair& pair, double reach, std::span<const Vec2> rim, ConvexContact& contact,
+                 bool& far) {
+  Simplex simplex;
+  Vec3 nearest;
+  const double slack = first_look * std::min(pair.a.scale, pair.b.scale);
+  const GjkResult result = nearest_points(pair, reach, slack, simplex, nearest);
+  far = result == GjkResult::far;
+  if (result != GjkResult::separated) return false;
+  Candidate best{-nearest.normalized(), nearest.norm()};
+  settle(pair, simplex, rim, best, contact);
+  if (!is_proven(pair, best, contact)) return false;
+  core_facet(pair.a, best.normal, rim, contact.facet_a);
+  core_facet(pair.b, -(pair.rotation.transpose() * best.normal), rim, contact.facet_b);
+  return true;
+}
+
 }  // namespace
 
 void set_normal(const CorePair& pair, const Vec3& normal, std::span<const Vec2> rim, ConvexContact& contact) {
@@ -138,9 +226,14 @@ void set_normal(const CorePair& pair, const Vec3& normal, std::span<const Vec2> 
 
 bool find_contact(const CorePair& pair, double margin, std::span<const Vec2> rim, ConvexContact& contact) {
   const double reach = margin + pair.a.radius + pair.b.radius;
+  if (can_be_proven(pair)) {
+    bool far = false;
+    if (find_proven(pair, reach, rim, contact, far)) return contact.separation <= reach;
+    if (far) return false;
+  }
   Simplex simplex;
   Vec3 nearest;
-  const GjkResult result = nearest_points(pair, reach, simplex, nearest);
+  const GjkResult result = nearest_points(pair, reach, 0.0, simplex, nearest);
   if (result == GjkResult::far) return false;
   Candidate best;
   if (result == GjkResult::separated) {
@@ -155,11 +248,7 @@ bool find_contact(const CorePair& pair, double margin, std::span<const Vec2> rim
   }
   contact.on_a = simplex.on_a();
   contact.on_b = simplex.on_b();
-  core_facet(pair.a, best.normal, rim, contact.facet_a);
-  core_facet(pair.b, -(pair.rotation.transpose() * best.normal), rim, contact.facet_b);
-  refine(pair, simplex, contact.facet_a, contact.facet_b, best);
-  contact.normal = best.normal;
-  contact.separation = best.separation;
+  settle(pair, simplex, rim, best, contact);
   if (pair.a.round() && pair.b.round()) {
     const SupportPoint at = pair.support(best.normal);
     contact.on_a = at.a, contact.on_b = at.b;

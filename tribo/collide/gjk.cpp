@@ -109,7 +109,7 @@ Vec3 Simplex::on_b() const {
   return result;
 }
 
-GjkResult nearest_points(const CorePair& pair, double reach, Simplex& simplex, Vec3& nearest) {
+GjkResult nearest_points(const CorePair& pair, double reach, double slack, Simplex& simplex, Vec3& nearest) {
   Vec3 towards = pair.offset + pair.rotation * pair.b.center() - pair.a.center();
   if (towards.squaredNorm() == 0.0) towards = Vec3::UnitZ();
   simplex.points[0] = pair.support(towards);
@@ -124,7 +124,8 @@ GjkResult nearest_points(const CorePair& pair, double reach, Simplex& simplex, V
     const SupportPoint next = pair.support(-nearest);
     const double along = nearest.dot(next.w);
     if (along > 0.0 && along * along > reach * reach * square) return GjkResult::far;
-    if (square - along <= tolerance * square) return GjkResult::separated;
+    if (square - along <= std::max(tolerance * square, slack * std::sqrt(square)))
+      return GjkResult::separated;
     for (int k = 0; k < simplex.count; ++k)
       if (simplex.points[k].w == next.w) return GjkResult::separated;
     simplex.points[simplex.count++] = next;

@@ -23,7 +23,8 @@ enum class GjkResult {
   touching    // the origin is in the simplex or closer to it than rounding resolves
 };
 
-// `nearest`: a - b at the nearest points. Stops as soon as the distance is known to exceed `reach`.
-GjkResult nearest_points(const CorePair& pair, double reach, Simplex& simplex, Vec3& nearest);
+// `nearest`: a - b at the nearest points. Stops as soon as the distance is known to exceed `reach`, or, for a first look,
+// up to `slack`.
+GjkResult nearest_points(const CorePair& pair, double reach, double slack, Simplex& simplex, Vec3& nearest);
 
 }  // namespace tribo::detail
