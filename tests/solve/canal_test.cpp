@@ -142,6 +142,19 @@ TEST(Canal, TrustsAStartThatIsKnown) {
   EXPECT_LE(report.factorizations, 8);
 }
 
+// Compliance and the skew part of W are in its shifts as well.
+TEST(Canal, TrustsSoftAndUnsymmetricStarts) {
+  for (const ContactProblem& problem : {test::lifted_problem(31, 0.2), test::all_kinds(5, 0.3)}) {
+    const auto solver = make_canal();
+    Solution solution, again;
+    ASSERT_EQ(solver->solve(problem, to(1e-11), solution).status, Status::converged);
+    const Vector start = (1.0 + 1e-6) * solution.impulse;
+    const Report report = solver->solve(problem, to(1e-9), again, &start);
+    EXPECT_EQ(report.status, Status::converged);
+    EXPECT_LE(report.iterations, 6);
+  }
+}
+
 // Two opposing walls that approach each other: no impulse stops the body.
 TEST(Canal, ContradictionsAreNotSolved) {
   ContactProblemBuilder builder;

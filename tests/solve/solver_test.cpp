@@ -218,7 +218,9 @@ TEST_P(AnySolver, ABriefCertificateSaysOnlyWhatIsKnown) {
     const double error = value_of(certify(problem, solution_), measure);
     EXPECT_NEAR(value_of(report.certificate, measure), error, 1e-9 * error + 1e-15);
     EXPECT_EQ(report.seconds, 0.0);
-    if (report.status == Status::converged) EXPECT_TRUE(std::isnan(report.certificate.lee_residual));
+    if (report.status == Status::converged) {
+      EXPECT_TRUE(std::isnan(report.certificate.lee_residual));
+    }
   }
 }
 

@@ -85,7 +85,7 @@ bool BlockCholesky::factorize_fixed() {
             block);
       } else if constexpr (B == 6) {
         Columns6 product;
-        product.set<6>(block.data(), [&](int c, int k) { return pivot(c, k); });
+        product.set<6>(block.data(), [&](int c, int term) { return pivot(c, term); });
         product.store(block.data(), 6);
       } else {
         block = (block.lazyProduct(pivot.transpose())).eval();

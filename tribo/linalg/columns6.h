@@ -1,6 +1,6 @@
-// Products of blocks of six by six, those of free bodies, in registers. Six rows fill neither a register of four nor one of
-// eight: four and two leave no lane empty, on every processor. Products are summed before they are added to anything, so
-// that what cancels by symmetry cancels to the last bit: a stack that leans to no side does not begin to.
+// Products of blocks of six by six, those of free bodies, in registers. Six rows fill neither a register of four nor
+// one of eight: four and two leave no lane empty, on every processor. Products are summed before they are added to
+// anything: in the other order what is rounded in a symmetric stack is no longer symmetric, and it begins to lean.
 //
 //   Columns6 product;
 //   product.set<6>(left, [&](int column, int k) { return right[column + 6 * k]; });  // left right^T
@@ -27,26 +27,27 @@ class Columns6 {
   }
   // To columns that lie `stride` numbers apart.
   [[gnu::always_inline]] void store(double* to, std::size_t stride) const {
-    for_each(to, stride, [](auto& target, const auto& product) { target = product; });
+    for (int c = 0; c < 6; ++c, to += stride) {
+      *reinterpret_cast<Four*>(to) = four_[c];
+      *reinterpret_cast<Two*>(to + 4) = two_[c];
+    }
   }
   [[gnu::always_inline]] void add_to(double* to, std::size_t stride) const {
-    for_each(to, stride, [](auto& target, const auto& product) { target += product; });
+    for (int c = 0; c < 6; ++c, to += stride) {
+      *reinterpret_cast<Four*>(to) += four_[c];
+      *reinterpret_cast<Two*>(to + 4) += two_[c];
+    }
   }
   [[gnu::always_inline]] void subtract_from(double* to, std::size_t stride) const {
-    for_each(to, stride, [](auto& target, const auto& product) { target -= product; });
+    for (int c = 0; c < 6; ++c, to += stride) {
+      *reinterpret_cast<Four*>(to) -= four_[c];
+      *reinterpret_cast<Two*>(to + 4) -= two_[c];
+    }
   }
 
  private:
   using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
   using Two = double __attribute__((vector_size(16), aligned(8), may_alias));
-
-  template <class Action>
-  [[gnu::always_inline]] void for_each(double* to, std::size_t stride, const Action& action) const {
-    for (int c = 0; c < 6; ++c) {
-      action(*reinterpret_cast<Four*>(to + c * stride), four_[c]);
-      action(*reinterpret_cast<Two*>(to + c * stride + 4), two_[c]);
-    }
-  }
 
   Four four_[6];
   Two two_[6];

@@ -84,7 +84,7 @@ void PrimalLu::add_body_terms(const BlockJacobian& jacobian, std::size_t first, 
     const Half& b = term.transposed_d ? transposed[term.b - begin] : plain[term.b - begin];
     double* target = lu_.data() + term.offset;
     Columns6 product;
-    product.set<3>(a.data(), [&](int c, int k) { return b(c, k); });
+    product.set<3>(a.data(), [&](int c, int row) { return b(c, row); });
     product.add_to(target, term.stride);
   }
 }

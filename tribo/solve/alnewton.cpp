@@ -21,7 +21,7 @@ constexpr double kGoodStartBeta = 30.0;
 constexpr Index kRepeats = 4;
 constexpr double kRepeatGain = 0.3;
 constexpr double kDeepGain = 0.1;  // of a surrogate beyond the tolerance, from where on more of it pays
-constexpr double kStiffest = 1e6, kStiffening = 8.0;  // penalties beyond the tolerance
+constexpr double kStiffEnough = 1e6, kStiffening = 8.0;  // penalties beyond the tolerance
 constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
 enum class Prediction { off, first, only };
@@ -156,19 +156,21 @@ Status AlNewton::run(Monitor& monitor) {
     if (monitor.out_of_time(outer_)) return Status::time_limit;
     if (!surrogate.solved) {
       if (newton_count_ >= plan_.factorizations) return last_offer(monitor);
+      if (good_enough(monitor)) return Status::converged;
       refuse();
     } else {
       const double before = surrogate_.natural();
       last_multiplier_ = surrogate_.multiplier();  // should the new ones be worse
       surrogate_.adopt_solved(surrogate.residual);
       if (surrogate_.natural() > 2.0 * before && refused_ < 6) {
+        if (good_enough(monitor)) return Status::converged;
         surrogate_.adopt(last_multiplier_);
         refuse();
       } else {
         if (offer(monitor)) return Status::converged;
         const bool repeats = !good_enough(monitor) || surrogate_.natural() < kDeepGain * before;
         if (plan_.beta > 0.0 && surrogate.steps > 0 && repeats && repeat(monitor)) return Status::converged;
-        if (good_enough(monitor) && !(plan_.stiffens && surrogate.steps <= 1 && beta_ < kStiffest)) {
+        if (good_enough(monitor) && !(plan_.stiffens && surrogate.steps <= 1 && beta_ < kStiffEnough)) {
           return Status::converged;
         }
         adapt(surrogate);

@@ -56,8 +56,8 @@ double near_error(const ContactProblem& problem) {
   return problem.dof_count() >= kRobotDofs * problem.tree_count() ? kRobotNear : kNear;
 }
 
-// A stack, in which no body rests on two others: its contacts can all touch. What bends it as a whole is soft, the more so
-// the higher it is, and takes stiff penalties.
+// Stacks: bodies that touch each other in no rings, the ground aside, whose contacts can all be closed. What bends
+// them as a whole is soft, the more so the higher they are, and takes stiff penalties.
 bool is_chain(const ContactProblem& problem) {
   return !problem.has_delassus() && count_pairs(problem).pairs < problem.tree_count();
 }

@@ -12,7 +12,8 @@
 //   - beta_i = beta / w_i, dimensionless, and adapted: up while the proximal term limits, down when the
 //     surrogate was too hard;
 //   - the surrogate is solved only as well as the last iterate deserves (a tenth of its natural map);
-//   - the lag is a slow linear fixed point. `corrector`: from the convex minimiser, a few damped Newton steps
+//   - the lag is a slow linear fixed point. `corrector`: from the convex minimiser, or from a start that is
+//     known, a few damped Newton steps
 //     on the surrogate with the strict operator (solve/surrogate_newton.h) remove it altogether; the cascade
 //     is what brings them into their domain, and what remains when they fail;
 //   - there, Anderson extrapolation of the shifts.
@@ -166,11 +167,16 @@ void Canal::prepare(const ContactProblem& problem, Monitor& monitor) {
   if (!printed() && !multiplier_.isZero(0.0)) trust_start(problem, monitor.settings().law);
 }
 
-// The shifts of a start that is known, and Newton with the strict operator at once: the convex minimiser without shifts is
-// far from it.
+// The shifts of a start that is known, and Newton with the strict operator at once: the convex minimiser without
+// shifts is far from it.
 void Canal::trust_start(const ContactProblem& problem, Law law) {
   strict_ = corrects(problem, law);
-  add_shifts(problem, law, velocity_, shift_);
+  if (!problem.is_symmetric()) {
+    lag_skew(problem);
+    skew_ = shift_ = next_skew_;
+  }
+  slack_ = velocity_ + problem.compliance().cwiseProduct(multiplier_);
+  add_shifts(problem, law, slack_, shift_);
 }
 
 // += mu |w_t| for the normals.

@@ -62,6 +62,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     error = Certifier::error(problem_, impulse, *u, settings_.law, settings_.measure);
   }
   if (error <= settings_.tolerance && looks_infeasible(problem_, impulse, *u, settings_.law)) {
+    vetted_ = false;
     stop(Status::no_solution_suspected);
     return true;
   }
@@ -122,6 +123,7 @@ bool Monitor::take_over(std::string_view stage, const Report& part, const Soluti
   if (error < best_error_) {
     best_error_ = error;
     solver_.best_ = solution.impulse;
+    vetted_ = false;  // their velocities are the part's
   }
   if (settings_.explain) {
     report_.stages.push_back({stage, 1, problem_.constraint_count(), part.iterations, part.factorizations,

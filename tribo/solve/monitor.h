@@ -26,8 +26,8 @@ class Monitor {
   // The same for a solver without velocities at hand: they are recomputed, O(entries of J).
   bool check(Index iteration, const Vector& impulse, double penalty = 0.0);
 
-  // Iterates good enough are not to end the loop before this error is reached, at most the tolerance; until settle(). For
-  // starts that are all but solutions, where a little more work now saves the next steps theirs.
+  // Iterates that are good enough do not end the loop before this error is reached, at most the tolerance; until
+  // settle(). For starts that are all but solutions, where a little more work saves the next steps theirs.
   void aim(double error) { goal_ = std::min(error, settings_.tolerance); }
   // Back to the tolerance. Returns true when the loop must end.
   bool settle();

@@ -62,9 +62,9 @@ struct Settings {
   Index threads = 1;                                 // >= 1; the result has the same bits for any number
   bool islands = true;   // solve the connected components of the contact graph one by one
   bool explain = false;  // record the stages of the solve in the Report
-  // Report::certificate with all its entries; without, `measure` alone may be filled, the others are NaN, and the clock is
-  // not read (Report::seconds is 0) unless something else asks for times: for callers that solve a hundred thousand small
-  // problems per second.
+  // Report::certificate with all its entries; without, `measure` alone may be filled, the others are NaN, and solve()
+  // does not read the clock (Report::seconds is 0) unless something else asks for times: for callers that solve a
+  // hundred thousand small problems per second.
   bool full_certificate = true;
 };
 
