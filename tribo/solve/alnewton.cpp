@@ -48,6 +48,7 @@ class AlNewton final : public Solver {
   Status run(Monitor& monitor);
   Surrogate solve_surrogate(Monitor& monitor);
   void count_step(Monitor& monitor, Surrogate& surrogate);
+  bool take(const Surrogate& surrogate, Monitor& monitor);
   bool follow_natural(Monitor& monitor);
   bool repeat(Monitor& monitor);
   Status last_offer(Monitor& monitor);
@@ -154,28 +155,12 @@ Status AlNewton::run(Monitor& monitor) {
     surrogate_.law().prepare(*problem_, beta_);
     const Surrogate surrogate = solve_surrogate(monitor);
     if (monitor.out_of_time(outer_)) return Status::time_limit;
-    if (!surrogate.solved) {
+    if (surrogate.solved) {
+      if (take(surrogate, monitor)) return Status::converged;
+    } else {
       if (newton_count_ >= plan_.factorizations) return last_offer(monitor);
       if (good_enough(monitor)) return Status::converged;
       refuse();
-    } else {
-      const double before = surrogate_.natural();
-      last_multiplier_ = surrogate_.multiplier();  // should the new ones be worse
-      surrogate_.adopt_solved(surrogate.residual);
-      if (surrogate_.natural() > 2.0 * before && refused_ < 6) {
-        if (good_enough(monitor)) return Status::converged;
-        surrogate_.adopt(last_multiplier_);
-        refuse();
-      } else {
-        if (offer(monitor)) return Status::converged;
-        const bool repeats = !good_enough(monitor) || surrogate_.natural() < kDeepGain * before;
-        if (plan_.beta > 0.0 && surrogate.steps > 0 && repeats && repeat(monitor)) return Status::converged;
-        if (good_enough(monitor) && !(plan_.stiffens && surrogate.steps <= 1 && beta_ < kStiffEnough)) {
-          return Status::converged;
-        }
-        adapt(surrogate);
-        if (good_enough(monitor)) beta_ *= kStiffening;
-      }
     }
     if (stagnates(monitor)) {
       if (restarts_ >= 6) return Status::stalled;
@@ -184,6 +169,28 @@ Status AlNewton::run(Monitor& monitor) {
     }
   }
   return Status::iteration_limit;
+}
+
+// What a surrogate has come to; true when that is the end. Beyond the tolerance one goes on only where the matrix serves
+// again, or stiffer penalties leave the contacts as they are.
+bool AlNewton::take(const Surrogate& surrogate, Monitor& monitor) {
+  const double before = surrogate_.natural();
+  last_multiplier_ = surrogate_.multiplier();  // should the new ones be worse
+  surrogate_.adopt_solved(surrogate.residual);
+  if (surrogate_.natural() > 2.0 * before && refused_ < 6) {
+    if (good_enough(monitor)) return true;
+    surrogate_.adopt(last_multiplier_);
+    refuse();
+    return false;
+  }
+  if (offer(monitor)) return true;
+  const bool repeats = !good_enough(monitor) || surrogate_.natural() < kDeepGain * before;
+  if (plan_.beta > 0.0 && surrogate.steps > 0 && repeats && repeat(monitor)) return true;
+  const bool stiffens = plan_.stiffens && surrogate.steps <= 1 && beta_ < kStiffEnough;
+  if (good_enough(monitor) && !stiffens) return true;
+  adapt(surrogate);
+  if (good_enough(monitor)) beta_ *= kStiffening;
+  return false;
 }
 
 // Newton on the equation itself for as long as it gets ahead.
