@@ -130,28 +130,21 @@ TEST(Canal, WarmStartSavesNewtonSteps) {
   EXPECT_LT(warm.factorizations, cold.factorizations);
 }
 
-// Next to a solution it does not go back to the convex minimiser, which is far from where bodies slide.
+// Next to a solution it does not go back to the convex minimiser, which is far from where bodies slide; and the skew
+// part of W is in its first shifts. Without: 20 and 5 factorisations.
 TEST(Canal, TrustsAStartThatIsKnown) {
-  const ContactProblem problem = scene("dishes", 4, true);
-  const auto solver = make_canal();
-  Solution solution, again;
-  ASSERT_EQ(solver->solve(problem, to(1e-11), solution).status, Status::converged);
-  const Vector start = (1.0 + 1e-5) * solution.impulse;
-  const Report report = solver->solve(problem, to(1e-9), again, &start);
-  EXPECT_EQ(report.status, Status::converged);
-  EXPECT_LE(report.factorizations, 8);
-}
-
-// Compliance and the skew part of W are in its shifts as well.
-TEST(Canal, TrustsSoftAndUnsymmetricStarts) {
-  for (const ContactProblem& problem : {test::lifted_problem(31, 0.2), test::all_kinds(5, 0.3)}) {
+  struct Case {
+    ContactProblem problem;
+    Index most;
+  };
+  for (const Case& c : {Case{scene("dishes", 4, true), 8}, Case{test::lifted_problem(31, 0.2), 3}}) {
     const auto solver = make_canal();
     Solution solution, again;
-    ASSERT_EQ(solver->solve(problem, to(1e-11), solution).status, Status::converged);
+    ASSERT_EQ(solver->solve(c.problem, to(1e-11), solution).status, Status::converged);
     const Vector start = (1.0 + 1e-6) * solution.impulse;
-    const Report report = solver->solve(problem, to(1e-9), again, &start);
+    const Report report = solver->solve(c.problem, to(1e-9), again, &start);
     EXPECT_EQ(report.status, Status::converged);
-    EXPECT_LE(report.iterations, 6);
+    EXPECT_LE(report.factorizations, c.most);
   }
 }
 

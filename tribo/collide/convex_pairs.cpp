@@ -153,6 +153,8 @@ double distance_from(const ConvexCore& core, const Vec3& p, Vec3& on) {
     distance = std::max(side, cap);
     if (cap >= side) {
       on.z() = std::copysign(core.size.y(), p.z());
+    } else if (across == 0.0) {
+      on.x() = core.size.x();  // on the axis every way out is as long
     } else {
       on.head<2>() *= core.size.x() / across;
     }
