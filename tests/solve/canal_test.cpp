@@ -131,7 +131,7 @@ TEST(Canal, WarmStartSavesNewtonSteps) {
 }
 
 // Next to a solution it does not go back to the convex minimiser, which is far from where bodies slide; and the skew
-// part of W is in its first shifts. Without: 20 and 5 factorisations.
+// part of W is in its first shifts. Without: 17 and 5 factorisations.
 TEST(Canal, TrustsAStartThatIsKnown) {
   struct Case {
     ContactProblem problem;
