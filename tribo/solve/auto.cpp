@@ -34,8 +34,10 @@ constexpr Index kNaturalSteps = 8;
 constexpr Index kPolishFactors = 6;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
-constexpr Index kFrictionalPileFactors = 15;  // where convex surrogates come next
-constexpr Index kLargestConvex = 1500;        // constraints: they take hundreds of factorisations
+constexpr Index kLargestConvex =
+    1500;  // constraints of a frictional pile as a whole: it takes many factorisations
+constexpr double kPathTarget = 1e-4;  // error at which its interior path is left
+constexpr Index kPathIterations = 22;
 constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of these
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;    // sweeps that one factorisation of it may cost, ...
@@ -86,6 +88,7 @@ class Auto final : public Solver {
   bool run_warm(const ContactProblem& problem, Monitor& monitor);
   bool run_prediction(const ContactProblem& problem, Monitor& monitor);
   bool run_shallow_pile(const ContactProblem& problem, Monitor& monitor);
+  bool run_frictional_pile(const ContactProblem& problem, Monitor& monitor);
   bool run_convex(const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
@@ -93,7 +96,7 @@ class Auto final : public Solver {
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
            const ContactProblem& problem, Monitor& monitor, bool from_best = true);
   bool is_dear(const ContactProblem& problem) const;
-  double factor_sweeps(const ContactProblem& problem) const;
+  bool is_dear_pile() const { return pile_factor_ > kCheapFactor; }
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
 
   // Options.
@@ -107,7 +110,7 @@ class Auto final : public Solver {
   Solution solution_;
   Vector origin_;              // where the caller started
   double factor_flops_ = 0.0;  // multiply-adds of a factorisation, known once ADMM has made one
-  bool dear_pile_ = false;     // one factorisation of it costs many sweeps
+  double pile_factor_ = 0.0;   // sweeps that one factorisation of a pile costs, 0: not known
   bool point_tried_ = false;
   bool cold_ = true;  // started from zero
 };
@@ -163,11 +166,11 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
     if (cold_ && run_prediction(problem, monitor)) return Status::converged;
     if (run_shallow_pile(problem, monitor)) return Status::converged;
     const bool alone = problem.constraint_count() > PileStage::kLargestWhole;
-    const auto effort = alone || dear_pile_ ? PileStage::Effort::patiently : PileStage::Effort::usually;
+    const auto effort = alone || is_dear_pile() ? PileStage::Effort::patiently : PileStage::Effort::usually;
     if (pile_.run(problem, monitor, effort)) return Status::converged;
     if (alone) return Status::stalled;
     // Even where it fills in, a few factorisations end it from here.
-    if (dear_pile_ && monitor.best_error() <= kNear && factor_sweeps(problem) <= kFinishFactor &&
+    if (is_dear_pile() && monitor.best_error() <= kNear && pile_factor_ <= kFinishFactor &&
         run_newton_from_here(kWarmFactors, problem, monitor)) {
       return Status::converged;
     }
@@ -235,29 +238,41 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
   return run(newton_, make_alnewton, kNewtonIterations, problem, monitor, false);
 }
 
-// A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
-// which contacts carry. With friction few steps suffice, or it goes round in circles: penalties too stiff to be solved,
-// and softer ones that lead nowhere. Convex surrogates get ahead there.
-bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
-  dear_pile_ = false;
-  if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
-  if (pile_.run(problem, monitor, PileStage::Effort::briefly)) return true;
-  if (!newton_) newton_ = make_alnewton();
-  const double cheap = kCheapFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
-  const bool frictional = monitor.settings().law == Law::exact && problem.has_friction() &&
-                          problem.constraint_count() <= kLargestConvex;
-  set_plan(*newton_, {.factorizations = frictional ? kFrictionalPileFactors : kShallowPileFactors,
-                      .beta = kShallowPileBeta,
-                      .most_flops = cheap});
-  if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
-  dear_pile_ = factor_sweeps(problem) > kCheapFactor;
-  if (dear_pile_) return false;
-  return (frictional && run_convex(problem, monitor)) || run_point(problem, monitor);
+// Multiply-adds in sweeps of the whole.
+double sweeps_worth(const ContactProblem& problem, double flops) {
+  return flops / (kVisitFlops * static_cast<double>(problem.constraint_count()));
 }
 
-// Sweeps that one factorisation of the whole costs, after Newton has looked at it.
-double Auto::factor_sweeps(const ContactProblem& problem) const {
-  return factor_flops(*newton_) / (kVisitFlops * static_cast<double>(problem.constraint_count()));
+// A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
+// which contacts carry.
+bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
+  pile_factor_ = 0.0;
+  if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
+  if (monitor.settings().law == Law::exact && problem.has_friction() &&
+      problem.constraint_count() <= kLargestConvex) {
+    return run_frictional_pile(problem, monitor);
+  }
+  if (pile_.run(problem, monitor, PileStage::Effort::briefly)) return true;
+  if (!newton_) newton_ = make_alnewton();
+  set_plan(*newton_, {.factorizations = kShallowPileFactors,
+                      .beta = kShallowPileBeta,
+                      .most_flops = kCheapFactor / sweeps_worth(problem, 1.0)});
+  if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
+  pile_factor_ = sweeps_worth(problem, factor_flops(*newton_));
+  return !is_dear_pile() && run_point(problem, monitor);
+}
+
+// With friction Newton goes round in circles from what sweeps leave: penalties too stiff to be solved, and softer ones
+// that lead nowhere. An interior path gets near in some fifteen steps, whatever changes on the way, and convex surrogates
+// end from there. Where sweeps get ahead, they cost less.
+bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) {
+  if (pile_.run(problem, monitor, PileStage::Effort::at_a_glance)) return true;
+  if (!point_) point_ = make_ipm();
+  set_plan(*point_, {.target = kPathTarget, .most_flops = kCheapFactor / sweeps_worth(problem, 1.0)});
+  if (iterate_as(*point_, kPathIterations, problem, monitor)) return true;
+  pile_factor_ = sweeps_worth(problem, path_flops(*point_));
+  if (is_dear_pile()) return false;
+  return run_convex(problem, monitor) || run_point(problem, monitor);
 }
 
 // As long as their penalty grows slowly. Where they do not get ahead from what the stages before have found, they mostly
@@ -297,6 +312,8 @@ bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monit
 bool Auto::run_point(const ContactProblem& problem, Monitor& monitor) {
   if (point_tried_) return false;
   point_tried_ = true;
+  if (!point_) point_ = make_ipm();
+  set_plan(*point_, IpmPlan{});
   return run(point_, make_ipm, kPointIterations, problem, monitor, false);
 }
 

@@ -42,17 +42,25 @@ constexpr Index kSmallProblem = 200;
 // Sticking contacts of a stack at rest: stiff enough to carry the load to the top.
 constexpr double kStackSticking = 1e5;
 
+// Of a path that is left on its way: how far inside it begins, and the steps in a row, shorter than so much, that end it.
+constexpr double kPathMargin = 0.03, kPathBlockedStep = 0.2;
+constexpr Index kPathBlocked = 2;
+constexpr Index kBlocked = 4;  // while another start is left to try
+
 class Ipm final : public Solver {
  public:
   std::string_view name() const override { return "ipm"; }
   bool leaves_tiny_islands() const override { return true; }
   std::vector<Option> options() override;
+  void set_plan(const IpmPlan& plan) { plan_ = plan; }
+  double path_flops() const { return flops_; }
 
  protected:
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
   Status run(const ContactProblem& problem, Monitor& monitor);
+  Status run_path(const ContactProblem& problem, Monitor& monitor);
   std::span<const IpmStart> starts(const ContactProblem& problem, Law law) const;
   bool follow_from_starts(const ContactProblem& problem, Monitor& monitor);
   bool follow(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
@@ -67,11 +75,13 @@ class Ipm final : public Solver {
   Index polish_steps_ = 25;
   Index proximal_rounds_ = 10;
 
+  IpmPlan plan_;
   IpmPath path_;
   Polish polish_;
   ConvexPolish convex_polish_;
   Vector anchor_;
   Index iteration_ = 0;
+  double flops_ = 0.0;  // of a factorisation, where a plan asks for it
 };
 
 std::vector<Option> Ipm::options() {
@@ -134,7 +144,7 @@ bool Ipm::follow_from_starts(const ContactProblem& problem, Monitor& monitor) {
   IpmOptions options = path_options_;
   for (std::size_t k = 0; k < all.size(); ++k) {
     options.start = all[k];
-    options.may_block = k + 1 < all.size();
+    options.may_block = k + 1 < all.size() ? kBlocked : 0;
     // The only start from sticking contacts that comes first is that of a stack.
     options.sticking = k == 0 && all.size() > 1 ? kStackSticking : path_options_.sticking;
     path_.start_cold(problem, options, monitor);
@@ -177,8 +187,25 @@ bool Ipm::follow_proximal(const ContactProblem& problem, Monitor& monitor) {
   return false;
 }
 
+Status Ipm::run_path(const ContactProblem& problem, Monitor& monitor) {
+  const Law law = monitor.settings().law;
+  path_.prepare(problem, law, path_options_.system);
+  flops_ = path_.system().factor_flops(problem, law == Law::convex && problem.is_symmetric());
+  if (flops_ > plan_.most_flops || monitor.best_error() <= plan_.target) return Status::stalled;
+  IpmOptions options = path_options_;
+  options.refinements = 0;  // far from the end of the path
+  options.warm_margin = kPathMargin;
+  options.blocked_step = kPathBlockedStep;
+  options.may_block = kPathBlocked;
+  path_.start_warm(problem, options, monitor.start());
+  const IpmPath::End end =
+      path_.run(problem, options, monitor, plan_.target, iteration_, monitor.iterations_left());
+  return end == IpmPath::End::stopped ? Status::converged : Status::stalled;
+}
+
 Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {
   iteration_ = 0;
+  if (plan_.target > 0.0) return run_path(problem, monitor);
   polish_.prepare(problem, monitor.settings().law);
   if (monitor.settings().law == Law::convex && !problem.has_delassus()) convex_polish_.prepare(problem);
   const bool warm = path_options_.warm != IpmWarm::none && !monitor.start().isZero(0.0);
@@ -211,6 +238,10 @@ Status Ipm::iterate(const ContactProblem& problem, Monitor& monitor) {
 }
 
 }  // namespace
+
+void set_plan(Solver& ipm, const IpmPlan& plan) { static_cast<Ipm&>(ipm).set_plan(plan); }
+
+double path_flops(const Solver& ipm) { return static_cast<const Ipm&>(ipm).path_flops(); }
 
 std::unique_ptr<Solver> make_ipm() { return std::make_unique<Ipm>(); }
 

@@ -21,6 +21,13 @@ double scalar_step(double value, double change, double limit) {
   return change < 0.0 ? std::min(limit, -value / change) : limit;
 }
 
+// The same for a cone. Most do not limit: whether x + limit * change is inside costs less than where it leaves.
+double cone_step(const Vec3& x, const Vec3& change, double limit) {
+  const Vec3 end = x + limit * change;
+  if (end[2] > 0.0 && end[2] * end[2] > end[0] * end[0] + end[1] * end[1]) return limit;
+  return step_length_to_cone(x, change, limit);
+}
+
 Vec3 pushed_inside(Vec3 x, double margin) {
   x = project_cone(x, 1.0);
   x[2] += margin;
@@ -224,15 +231,16 @@ bool IpmCones::scale_cone(Cone& cone, Law law, const Vector& compliance, const V
   const Vec3 s = scale_.segment<3>(cone.row);
   const Vec3 s_inverse = s.cwiseInverse();
   const auto r = compliance.segment<3>(cone.row);
-  Mat3 g = Mat3::Identity();
+  Vec2 slide = Vec2::Zero();  // w_t / |w_t|, what G has beside the identity
   if (law == Law::exact) {
     const double slip = detail::norm2(w[cone.row], w[cone.row + 1]);
-    if (slip > 0.0) g.row(2).head<2>() << w[cone.row] / slip, w[cone.row + 1] / slip;
+    if (slip > 0.0) slide << w[cone.row] / slip, w[cone.row + 1] / slip;
   }
   Mat3& p = blocks.p[cone.constraint];
   Mat3& q = blocks.q[cone.constraint];
   Mat3& inverse = blocks.q_inverse[cone.constraint];
-  p = s_inverse.asDiagonal() * g * s.asDiagonal();
+  p.setIdentity();
+  p.row(2).head<2>() << s_inverse[2] * slide[0] * s[0], s_inverse[2] * slide[1] * s[1];
   q = s_inverse.asDiagonal() * cone.n2 * s_inverse.asDiagonal();
   if (r.isZero(0.0)) {
     inverse = s.asDiagonal() * cone.scaling.squared() * s.asDiagonal();
@@ -240,10 +248,15 @@ bool IpmCones::scale_cone(Cone& cone, Law law, const Vector& compliance, const V
     q += p * r.asDiagonal();
     // (N^-2 + G R~)^-1 = N (I + N G R~ N)^-1 N: no difference of large numbers.
     const Vec3 r_scaled = s.cwiseAbs2().cwiseProduct(r);
+    Mat3 g = Mat3::Identity();
+    g.row(2).head<2>() = slide.transpose();
     const Mat3 inner = Mat3::Identity() + cone.n * g * r_scaled.asDiagonal() * cone.n;
     inverse = s.asDiagonal() * (cone.n * inner.partialPivLu().solve(cone.n)) * s.asDiagonal();
   }
-  blocks.d[cone.constraint].noalias() = inverse * p;
+  Mat3& d = blocks.d[cone.constraint];  // inverse * p
+  d.col(0) = inverse.col(0) + p(2, 0) * inverse.col(2);
+  d.col(1) = inverse.col(1) + p(2, 1) * inverse.col(2);
+  d.col(2) = inverse.col(2);
   return true;
 }
 
@@ -308,8 +321,8 @@ void IpmCones::set_direction(const Vector& dl) {
 Vec2 IpmCones::step_lengths(double margin) const {
   double step_x = 1.0 / margin, step_y = 1.0 / margin;
   for (const Cone& cone : cones_) {
-    step_x = step_length_to_cone(x_.segment<3>(cone.row), dx_.segment<3>(cone.row), step_x);
-    step_y = step_length_to_cone(y_.segment<3>(cone.row), dy_.segment<3>(cone.row), step_y);
+    step_x = cone_step(x_.segment<3>(cone.row), dx_.segment<3>(cone.row), step_x);
+    step_y = cone_step(y_.segment<3>(cone.row), dy_.segment<3>(cone.row), step_y);
   }
   for_each_side([&](const Side& side) {
     step_x = scalar_step(side.slack, side.d_slack, step_x);

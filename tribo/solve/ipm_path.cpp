@@ -19,7 +19,6 @@ constexpr double kLargestSize = 1e18;  // of scaled impulses; beyond they grow w
 // Short steps, see careful_step().
 constexpr double kShortStep = 0.3;
 constexpr double kTinyStep = 0.1;
-constexpr Index kBlocked = 4;  // tiny steps in a row
 constexpr double kCentring = 0.3;
 constexpr double kResidualShare = 0.3;
 constexpr double kLeastEigenvalue = 1e-3;
@@ -177,7 +176,7 @@ bool IpmPath::advance(const ContactProblem& problem, const IpmOptions& options, 
   }
   double step = steps.minCoeff();
   if (cones_.has_cones()) step = careful_step(problem, options, target, step);
-  short_steps_ = step < kTinyStep ? short_steps_ + 1 : 0;
+  short_steps_ = step < options.blocked_step ? short_steps_ + 1 : 0;
   cones_.move(step, step);
   return step > 0.0;
 }
@@ -199,7 +198,7 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& optio
     if (monitor.check(iteration, impulse_, velocity_, cones_.mu())) return End::stopped;
     const double error = alpha_ == 0.0 ? monitor.last_error() : residual();
     if (error <= target) return End::reached;
-    if (options.may_block && short_steps_ >= kBlocked) return End::blocked;
+    if (options.may_block > 0 && short_steps_ >= options.may_block) return End::blocked;
     // The path may lead a long way before the error shows it: residuals that fall, impulses that still grow to
     // their size.
     const double remaining = residual(), size = cones_.x().lpNorm<Eigen::Infinity>();

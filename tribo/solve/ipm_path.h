@@ -25,8 +25,10 @@ struct IpmOptions {
   double step_back = 0.95;    // fraction of the way to the boundary
   bool equal_steps = true;    // one step for x and y; frictionless problems may use two
   Index refinements = 1;
-  Index patience = 8;      // iterations without headway before the path is left
-  bool may_block = false;  // leave it after a few steps of a tenth as well: another start is left to try
+  Index patience = 8;  // iterations without headway before the path is left
+  // Steps in a row shorter than `blocked_step` after which it is left too, 0: none.
+  Index may_block = 0;
+  double blocked_step = 0.1;
   RowSystem::Route system = RowSystem::Route::automatic;
 };
 

@@ -20,6 +20,9 @@ constexpr double kLowestRelaxation = 0.3;
 constexpr Index kBudgetAlone = 20000;  // sweeps, where no other method has its turn afterwards
 constexpr Index kPileBudget = 6000, kBriefBudget = 600;
 constexpr Index kBriefSweeps = 300;
+constexpr Index kGlanceSweeps = 25;  // between two looks, ...
+constexpr double kGlanceShare = 0.55,
+                 kGlanceEnd = 100.0;  // ... bad constraints after the first, sweeps until few are
 constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
 constexpr double kFewRedundant = 0.3;  // ... which shared pairs of bodies make slow
 constexpr double kLocalShare = 0.5;    // of the constraints, up to which sweeps leave out the others
@@ -31,7 +34,7 @@ constexpr Index kPatch = 120;          // constraints of the first patches
 constexpr Index kPatchFactors = 20;
 constexpr Index kPatchGrowths = 6;
 // Factorisations of the whole that patches may be worth where it is an alternative.
-constexpr double kPatchWork = 60.0, kBriefWork = 20.0;
+constexpr double kPatchWork = 60.0, kBriefWork = 20.0, kGlanceWork = 8.0;
 
 }  // namespace
 
@@ -69,6 +72,8 @@ Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundant
 
 PileStage::Budget PileStage::budget(Index count, Effort effort) {
   switch (effort) {
+    case Effort::at_a_glance:
+      return {kBriefBudget, kGlanceWork * static_cast<double>(count)};
     case Effort::briefly:
       return {kBriefBudget, kBriefWork * static_cast<double>(count)};
     case Effort::usually:
@@ -76,6 +81,12 @@ PileStage::Budget PileStage::budget(Index count, Effort effort) {
     default:
       return {count > kLargestWhole ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
   }
+}
+
+// Whether it will take more than a hundred sweeps until few constraints are bad: their share tells after the first 25.
+bool PileStage::looks_long(Index spent, double bad_share) {
+  const double left = std::max(0.0, (kGlanceEnd - static_cast<double>(spent)) / (kGlanceEnd - kGlanceSweeps));
+  return bad_share > kFewRedundant + (kGlanceShare - kFewRedundant) * left;
 }
 
 // What patches left, with its surroundings, is swept by itself: a few hard places must not cost sweeps of everything, or
@@ -95,7 +106,8 @@ void PileStage::plan_after_patches(const ContactProblem& problem, Law law, doubl
 // sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
 // on them, grow from time to time.
 bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effort) {
-  const bool briefly = effort == Effort::briefly;
+  const bool glances = effort == Effort::at_a_glance && redundant_;
+  const bool briefly = glances || effort == Effort::briefly || effort == Effort::at_a_glance;
   if (!sweeps_) {
     sweeps_ = make_nsgs();
     sweeps_->set_option("accelerate", "cg");
@@ -112,12 +124,12 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
   Index spent = 0, patched = 0;
   double relaxation = 1.0;
   bool plain = false;
-  count_ = kPileSweeps;
+  count_ = glances ? kGlanceSweeps : kPileSweeps;
   for (Budget left = budget(problem.constraint_count(), effort); spent < left.sweeps && left.work > 0.0;) {
     const Report report = sweeps_->solve(problem, monitor.part_settings(count_), solution_, &impulse_);
     if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
     if (report.status == Status::no_solution_suspected) return false;
-    spent += std::max(count_, kLeastCharge);
+    spent += patched > 0 ? std::max(count_, kLeastCharge) : count_;
     impulse_ = last_impulse(*sweeps_);
     const double reference = reference_impulse(problem, impulse_);
     const double target = monitor.tolerance() * reference, allowed = 0.3 * target;
@@ -127,10 +139,11 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
     const bool slow = worst > 0.5 * before;
     const bool circling = !is_local && !plain && !briefly && worst > before;
     if (briefly && !is_local && spent >= kBriefSweeps) return false;
+    if (glances && looks_long(spent, static_cast<double>(bad) / problem.constraint_count())) return false;
     if (circling || (!is_local && (!slow || briefly))) {
       if (circling) relaxation = std::max(0.8 * relaxation, kLowestRelaxation);
       plain = circling;
-      count_ = plain ? kPlainSweeps : 2 * kPileSweeps;
+      count_ = plain ? kPlainSweeps : glances ? kGlanceSweeps : 2 * kPileSweeps;
       before = worst;
       set_plan(
           *sweeps_,

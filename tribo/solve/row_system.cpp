@@ -52,6 +52,16 @@ void RowSystem::set_interrupt(const std::function<bool()>* interrupt) {
   row_cholesky_.set_interrupt(interrupt);
 }
 
+double RowSystem::factor_flops(const ContactProblem& problem, bool symmetric) {
+  if (route_ == Route::rows) return 0.0;
+  if (symmetric) {
+    cholesky_.analyze(problem.mass(), problem.jacobian());
+    return cholesky_.cholesky().factor_flops();
+  }
+  primal_lu_.analyze(problem.mass(), problem.jacobian());
+  return primal_lu_.lu().factor_flops();
+}
+
 bool RowSystem::factorize_rows(const ContactProblem& problem, const RowBlocks& blocks) {
   if (symmetric_) {
     if (!row_cholesky_prepared_) row_cholesky_.prepare(delassus(problem), DualKernel::Route::through_rows);

@@ -38,6 +38,8 @@ class RowSystem {
   Route route() const { return route_; }
   void set_interrupt(const std::function<bool()>* interrupt);
 
+  // Multiply-adds of a factorisation, known before the first one; through the rows 0: not worth asking.
+  double factor_flops(const ContactProblem& problem, bool symmetric);
   // False if singular to rounding.
   bool factorize(const ContactProblem& problem, const RowBlocks& blocks);
   // x = (P W + Q)^-1 r; through the degrees of freedom with at most `refinements` corrections while they help.
