@@ -278,6 +278,38 @@ TEST(Ipm, WarmStartSavesIterations) {
   EXPECT_LT(full, cold);
 }
 
+// As a stage of others: the path alone, as far as it is wanted and where its factorisations are cheap.
+TEST(Ipm, APathIsLeftAtItsTarget) {
+  GeneratorSettings scene;
+  scene.bodies = 80;
+  const ContactProblem problem = generate("wall", scene);
+  Solution solution;
+  Settings few = to(1e-8);
+  few.max_iterations = 20;
+  make_solver("nsgs")->solve(problem, few, solution);
+  ASSERT_GT(certify(problem, solution).error.value, 1e-2);
+  const Vector start = solution.impulse;
+  const auto ipm = make_ipm();
+  const Report whole = ipm->solve(problem, to(1e-8), solution, &start);
+  ASSERT_EQ(whole.status, Status::converged);
+
+  set_plan(*ipm, {.target = 1e-2});
+  const Report path = ipm->solve(problem, to(1e-8), solution, &start);
+  EXPECT_NE(path.status, Status::converged);
+  EXPECT_LE(certify(problem, solution).error.value, 1e-2);
+  EXPECT_GT(certify(problem, solution).error.value, 1e-8);
+  EXPECT_GT(path.factorizations, 0);
+  EXPECT_LT(path.factorizations, whole.factorizations);
+
+  const double flops = path_flops(*ipm);
+  EXPECT_GT(flops, 0.0);
+  set_plan(*ipm, {.target = 1e-2, .most_flops = 0.5 * flops});
+  EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).factorizations, 0);
+
+  set_plan(*ipm, IpmPlan{});
+  EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).status, Status::converged);
+}
+
 TEST(Ipm, WarmStartAtTheSolutionNeedsNoIteration) {
   const ContactProblem problem = tower(4, 10.0, true);
   Solution solution, again;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/generators.h"
@@ -62,22 +63,41 @@ TEST(PileStage, SharedPairsBoundTheWholeEarlier) {
   EXPECT_LT(stage.largest_shallow(), PileStage::kLargestWhole);
 }
 
-// What sweeps and a short Newton leave is taken up by convex surrogates, unless there is no friction.
-TEST(PileStage, ConvexSurrogatesFollowNewton) {
-  for (const double friction : {0.5, 0.0}) {
-    const ContactProblem problem = scene("wall", 80, friction);
-    Settings settings;
-    settings.explain = true;
-    settings.tolerance = 1e-15;  // not to be had
-    settings.max_iterations = 500;
-    Solution solution;
-    const Vector start = Vector::Constant(problem.row_count(), 1e-3);
-    const Report report = make_solver("auto")->solve(problem, settings, solution, &start);
-    const bool convex = std::any_of(report.stages.begin(), report.stages.end(),
-                                    [](const Stage& stage) { return stage.name == "canal"; });
-    EXPECT_EQ(convex, friction > 0.0);
-    EXPECT_LT(value_of(report.certificate, settings.measure), 1e-8);
-  }
+Report solve_wall(double friction, double tolerance) {
+  const ContactProblem problem = scene("wall", 80, friction);
+  Settings settings;
+  settings.explain = true;
+  settings.tolerance = tolerance;
+  settings.max_iterations = 500;
+  Solution solution;
+  const Vector start = Vector::Constant(problem.row_count(), 1e-3);
+  const Report report = make_solver("auto")->solve(problem, settings, solution, &start);
+  EXPECT_LT(value_of(report.certificate, settings.measure), 1e-8);
+  return report;
+}
+
+Index place_of(const Report& report, std::string_view name) {
+  const auto stage = std::find_if(report.stages.begin(), report.stages.end(),
+                                  [name](const Stage& s) { return s.name == name; });
+  return stage == report.stages.end() ? -1 : stage - report.stages.begin();
+}
+
+// What sweeps leave is taken up by an interior path and convex surrogates, unless there is no friction.
+TEST(PileStage, FrictionalPilesAreEndedFromAnInteriorPath) {
+  const Report with = solve_wall(0.5, 1e-15);  // not to be had
+  const Index sweeps = place_of(with, "nsgs"), path = place_of(with, "ipm"), convex = place_of(with, "canal");
+  ASSERT_GE(sweeps, 0);
+  EXPECT_EQ(path, sweeps + 1);
+  EXPECT_GT(with.stages[path].factorizations, 0);
+  EXPECT_EQ(convex, path + 1);
+  EXPECT_EQ(place_of(solve_wall(0.0, 1e-15), "canal"), -1);
+}
+
+// Most contacts of the wall are bad after the first sweeps, and these are few where another method follows.
+TEST(PileStage, SweepsAreLeftWhereMostIsStillBad) {
+  const Report with = solve_wall(0.5, 1e-12), without = solve_wall(0.0, 1e-12);
+  EXPECT_EQ(with.stages[place_of(with, "nsgs")].iterations, 25);
+  EXPECT_EQ(without.stages[place_of(without, "nsgs")].iterations, 100);
 }
 
 // Whether Newton may work on a whole pile is a matter of what one factorisation costs, known before it is made.
