@@ -20,9 +20,8 @@ constexpr double kLowestRelaxation = 0.3;
 constexpr Index kBudgetAlone = 20000;  // sweeps, where no other method has its turn afterwards
 constexpr Index kPileBudget = 6000, kBriefBudget = 600;
 constexpr Index kBriefSweeps = 300;
-constexpr Index kGlanceSweeps = 25;  // between two looks, ...
-constexpr double kGlanceShare = 0.55,
-                 kGlanceEnd = 100.0;  // ... bad constraints after the first, sweeps until few are
+constexpr Index kGlanceSweeps = 25;    // before the first look, ...
+constexpr double kGlanceShare = 0.55;  // ... and the bad constraints from where on sweeps take long
 constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
 constexpr double kFewRedundant = 0.3;  // ... which shared pairs of bodies make slow
 constexpr double kLocalShare = 0.5;    // of the constraints, up to which sweeps leave out the others
@@ -34,7 +33,14 @@ constexpr Index kPatch = 120;          // constraints of the first patches
 constexpr Index kPatchFactors = 20;
 constexpr Index kPatchGrowths = 6;
 // Factorisations of the whole that patches may be worth where it is an alternative.
-constexpr double kPatchWork = 60.0, kBriefWork = 20.0, kGlanceWork = 8.0;
+constexpr double kPatchWork = 60.0, kBriefWork = 20.0;
+
+// After so many rounds of patches.
+void grow(PatchSolver::Plan& plan, Index rounds, Index largest) {
+  plan.overlap += rounds % 2 == 0 ? 1 : 0;
+  plan.largest = std::min(plan.largest + plan.largest / 2, largest);
+  plan.factorizations += plan.factorizations / 2 + 1;
+}
 
 }  // namespace
 
@@ -73,7 +79,6 @@ Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundant
 PileStage::Budget PileStage::budget(Index count, Effort effort) {
   switch (effort) {
     case Effort::at_a_glance:
-      return {kBriefBudget, kGlanceWork * static_cast<double>(count)};
     case Effort::briefly:
       return {kBriefBudget, kBriefWork * static_cast<double>(count)};
     case Effort::usually:
@@ -81,12 +86,6 @@ PileStage::Budget PileStage::budget(Index count, Effort effort) {
     default:
       return {count > kLargestWhole ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
   }
-}
-
-// Whether it will take more than a hundred sweeps until few constraints are bad: their share tells after the first 25.
-bool PileStage::looks_long(Index spent, double bad_share) {
-  const double left = std::max(0.0, (kGlanceEnd - static_cast<double>(spent)) / (kGlanceEnd - kGlanceSweeps));
-  return bad_share > kFewRedundant + (kGlanceShare - kFewRedundant) * left;
 }
 
 // What patches left, with its surroundings, is swept by itself: a few hard places must not cost sweeps of everything, or
@@ -107,7 +106,7 @@ void PileStage::plan_after_patches(const ContactProblem& problem, Law law, doubl
 // on them, grow from time to time.
 bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effort) {
   const bool glances = effort == Effort::at_a_glance && redundant_;
-  const bool briefly = glances || effort == Effort::briefly || effort == Effort::at_a_glance;
+  const bool briefly = effort <= Effort::briefly;
   if (!sweeps_) {
     sweeps_ = make_nsgs();
     sweeps_->set_option("accelerate", "cg");
@@ -139,11 +138,11 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
     const bool slow = worst > 0.5 * before;
     const bool circling = !is_local && !plain && !briefly && worst > before;
     if (briefly && !is_local && spent >= kBriefSweeps) return false;
-    if (glances && looks_long(spent, static_cast<double>(bad) / problem.constraint_count())) return false;
+    if (glances && spent == kGlanceSweeps && bad > kGlanceShare * problem.constraint_count()) return false;
     if (circling || (!is_local && (!slow || briefly))) {
       if (circling) relaxation = std::max(0.8 * relaxation, kLowestRelaxation);
       plain = circling;
-      count_ = plain ? kPlainSweeps : glances ? kGlanceSweeps : 2 * kPileSweeps;
+      count_ = plain ? kPlainSweeps : spent < kPileSweeps ? kPileSweeps - spent : 2 * kPileSweeps;
       before = worst;
       set_plan(
           *sweeps_,
@@ -157,11 +156,7 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
     left.work -= outcome.work;
     for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
     monitor.note_count("patches", outcome.patches);
-    if (patched++ < kPatchGrowths) {
-      plan.overlap += patched % 2 == 0 ? 1 : 0;
-      plan.largest = std::min(plan.largest + plan.largest / 2, largest);
-      plan.factorizations += plan.factorizations / 2 + 1;
-    }
+    if (patched++ < kPatchGrowths) grow(plan, patched, largest);
     before = std::numeric_limits<double>::infinity();
     plain = false;
     plan_after_patches(problem, monitor.settings().law, allowed);
