@@ -190,7 +190,7 @@ bool Ipm::follow_proximal(const ContactProblem& problem, Monitor& monitor) {
 Status Ipm::run_path(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
   path_.prepare(problem, law, path_options_.system);
-  flops_ = path_.system().factor_flops(problem, law == Law::convex && problem.is_symmetric());
+  flops_ = path_.system().analyze(problem, law == Law::convex && problem.is_symmetric());
   if (flops_ > plan_.most_flops || monitor.best_error() <= plan_.target) return Status::stalled;
   IpmOptions options = path_options_;
   options.refinements = 0;  // far from the end of the path

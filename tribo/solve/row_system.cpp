@@ -52,39 +52,41 @@ void RowSystem::set_interrupt(const std::function<bool()>* interrupt) {
   row_cholesky_.set_interrupt(interrupt);
 }
 
-double RowSystem::factor_flops(const ContactProblem& problem, bool symmetric) {
-  if (route_ == Route::rows) return 0.0;
-  if (symmetric) {
+double RowSystem::analyze(const ContactProblem& problem, bool symmetric) {
+  if (route_ == Route::dofs && symmetric) {
     cholesky_.analyze(problem.mass(), problem.jacobian());
     return cholesky_.cholesky().factor_flops();
   }
-  primal_lu_.analyze(problem.mass(), problem.jacobian());
-  return primal_lu_.lu().factor_flops();
-}
-
-bool RowSystem::factorize_rows(const ContactProblem& problem, const RowBlocks& blocks) {
-  if (symmetric_) {
+  if (route_ == Route::dofs) {
+    primal_lu_.analyze(problem.mass(), problem.jacobian());
+    return primal_lu_.lu().factor_flops();
+  }
+  if (symmetric) {
     if (!row_cholesky_prepared_) row_cholesky_.prepare(delassus(problem), DualKernel::Route::through_rows);
     row_cholesky_prepared_ = true;
-    if (row_cholesky_.factorize(delassus(problem), std::span<const Mat3>(blocks.q))) return true;
-    symmetric_ = false;
+    return row_cholesky_.factor_flops();
   }
   if (w_ == nullptr) w_ = &assembler_.assemble(problem.mass_factor(), problem.jacobian());
   row_lu_.analyze(*w_);
-  return row_lu_.factorize(*w_, blocks.p, blocks.q);
+  return row_lu_.lu().factor_flops();
+}
+
+bool RowSystem::factorize_analyzed(const ContactProblem& problem, const RowBlocks& blocks) {
+  if (route_ == Route::rows) {
+    return symmetric_ ? row_cholesky_.factorize(delassus(problem), std::span<const Mat3>(blocks.q))
+                      : row_lu_.factorize(*w_, blocks.p, blocks.q);
+  }
+  return symmetric_ ? cholesky_.factorize(problem.mass(), problem.jacobian(), std::span<const Mat3>(blocks.d))
+                    : primal_lu_.factorize(problem.mass(), problem.jacobian(), blocks.d);
 }
 
 // Where rounding has cost the Cholesky factor its positive pivots the LU may still manage.
 bool RowSystem::factorize(const ContactProblem& problem, const RowBlocks& blocks) {
-  symmetric_ = blocks.symmetric;
-  if (route_ == Route::rows) return factorize_rows(problem, blocks);
-  if (symmetric_) {
-    cholesky_.analyze(problem.mass(), problem.jacobian());
-    if (cholesky_.factorize(problem.mass(), problem.jacobian(), std::span<const Mat3>(blocks.d))) return true;
-    symmetric_ = false;
+  for (symmetric_ = blocks.symmetric;; symmetric_ = false) {
+    analyze(problem, symmetric_);
+    if (factorize_analyzed(problem, blocks)) return true;
+    if (!symmetric_) return false;
   }
-  primal_lu_.analyze(problem.mass(), problem.jacobian());
-  return primal_lu_.factorize(problem.mass(), problem.jacobian(), blocks.d);
 }
 
 void RowSystem::solve_once(const ContactProblem& problem, const RowBlocks& blocks, const Vector& r,

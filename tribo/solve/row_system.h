@@ -38,8 +38,8 @@ class RowSystem {
   Route route() const { return route_; }
   void set_interrupt(const std::function<bool()>* interrupt);
 
-  // Multiply-adds of a factorisation, known before the first one; through the rows 0: not worth asking.
-  double factor_flops(const ContactProblem& problem, bool symmetric);
+  // Symbolic work of a factorisation, done when the structure is new; multiply-adds that one takes.
+  double analyze(const ContactProblem& problem, bool symmetric);
   // False if singular to rounding.
   bool factorize(const ContactProblem& problem, const RowBlocks& blocks);
   // x = (P W + Q)^-1 r; through the degrees of freedom with at most `refinements` corrections while they help.
@@ -47,7 +47,7 @@ class RowSystem {
              Index refinements);
 
  private:
-  bool factorize_rows(const ContactProblem& problem, const RowBlocks& blocks);
+  bool factorize_analyzed(const ContactProblem& problem, const RowBlocks& blocks);
   void solve_once(const ContactProblem& problem, const RowBlocks& blocks, const Vector& r, Vector& x);
   void subtract_product(const ContactProblem& problem, const RowBlocks& blocks, const Vector& x, Vector& r);
 
