@@ -115,14 +115,15 @@ def files(arguments, tribo):
         file = write_scene(tribo, words, arguments.work / f"{name}.xml")
         if file:
             yield name, file, seconds
-        for seed in SEEDS.get(name, []) if not arguments.quick else []:
+        for seed in SEEDS.get(name, []):
             file = write_scene(tribo, [*words, "--set", f"seed={seed}"], arguments.work / f"{name}_{seed}.xml")
             if file:
                 yield f"{name} seed {seed}", file, seconds
 
 
 def is_wanted(arguments, name):
-    return not arguments.scene or name.split(" seed")[0] in arguments.scene
+    scene, _, seed = name.partition(" seed")
+    return (not arguments.scene or scene in arguments.scene) and not (seed and arguments.quick)
 
 
 def write_rows(path, columns, rows):

@@ -45,6 +45,24 @@ struct Setting {
   Vector rp;
 };
 
+// A frictionless contact is a scalar: its sliding says nothing about its normal.
+TEST(IpmCones, SlipIsAddedToConesOnly) {
+  for (const double mu : {0.0, 0.5}) {
+    const ContactProblem problem = test::cube_on_slope(0.3, mu);
+    IpmCones cones;
+    cones.prepare(problem);
+    const Vector w = Vector::Ones(problem.row_count());
+    Vector exact = w, convex = w;
+    cones.add_slip(Law::exact, w, exact);
+    cones.add_slip(Law::convex, w, convex);
+    EXPECT_EQ(convex, w);
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      const Vec3 added = (exact - w).segment<3>(problem.row(i));
+      EXPECT_LT((added - Vec3(0.0, 0.0, mu > 0.0 ? std::sqrt(2.0) : 0.0)).norm(), 1e-15) << mu;
+    }
+  }
+}
+
 TEST(IpmCones, ScalingMakesTheMeanDiagonalOne) {
   const ContactProblem problem = test::all_kinds(3, 0.3);
   IpmCones cones;

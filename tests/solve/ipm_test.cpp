@@ -306,6 +306,16 @@ TEST(Ipm, APathIsLeftAtItsTarget) {
   set_plan(*ipm, {.target = 1e-2, .most_flops = 0.5 * flops});
   EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).factorizations, 0);
 
+  // Nothing to do, or no time to do it in.
+  set_plan(*ipm, {.target = 10.0});
+  EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).factorizations, 0);
+  EXPECT_EQ(path_flops(*ipm), flops);
+  set_plan(*ipm, {.target = 1e-6});
+  few.max_iterations = 2;
+  const Report cut = ipm->solve(problem, few, solution, &start);
+  EXPECT_EQ(cut.status, Status::iteration_limit);
+  EXPECT_EQ(cut.factorizations, 2);
+
   set_plan(*ipm, IpmPlan{});
   EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).status, Status::converged);
 }

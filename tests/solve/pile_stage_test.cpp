@@ -49,9 +49,18 @@ TEST(PileStage, SolvesAPileOfHundreds) {
   const Report report = make_solver("auto")->solve(problem, settings, solution);
   EXPECT_EQ(report.status, Status::converged);
   EXPECT_LE(certify(problem, solution, Law::exact).error.value, settings.tolerance);
+  Index iterations = 0, factorizations = 0;
   bool swept = false;
-  for (const Stage& stage : report.stages) swept = swept || stage.name == "nsgs";
+  for (const Stage& stage : report.stages) {
+    swept = swept || stage.name == "nsgs";
+    iterations += stage.iterations;
+    factorizations += stage.factorizations;
+    EXPECT_GE(stage.iterations, 0) << stage.name;
+    EXPECT_GE(stage.factorizations, 0) << stage.name;
+  }
   EXPECT_TRUE(swept);
+  EXPECT_EQ(iterations, report.iterations);
+  EXPECT_EQ(factorizations, report.factorizations);
 }
 
 // Boxes touch at several points, balls at one.
@@ -63,17 +72,14 @@ TEST(PileStage, SharedPairsBoundTheWholeEarlier) {
   EXPECT_LT(stage.largest_shallow(), PileStage::kLargestWhole);
 }
 
-Report solve_wall(double friction, double tolerance) {
-  const ContactProblem problem = scene("wall", 80, friction);
+Report solve_from_near(const ContactProblem& problem, double tolerance) {
   Settings settings;
   settings.explain = true;
   settings.tolerance = tolerance;
   settings.max_iterations = 500;
   Solution solution;
   const Vector start = Vector::Constant(problem.row_count(), 1e-3);
-  const Report report = make_solver("auto")->solve(problem, settings, solution, &start);
-  EXPECT_LT(value_of(report.certificate, settings.measure), 1e-8);
-  return report;
+  return make_solver("auto")->solve(problem, settings, solution, &start);
 }
 
 Index place_of(const Report& report, std::string_view name) {
@@ -82,22 +88,35 @@ Index place_of(const Report& report, std::string_view name) {
   return stage == report.stages.end() ? -1 : stage - report.stages.begin();
 }
 
-// What sweeps leave is taken up by an interior path and convex surrogates, unless there is no friction.
+// What sweeps leave is taken up by an interior path and convex surrogates, unless there is no friction. Most contacts of
+// the wall are bad after the first 25 sweeps.
 TEST(PileStage, FrictionalPilesAreEndedFromAnInteriorPath) {
-  const Report with = solve_wall(0.5, 1e-15);  // not to be had
-  const Index sweeps = place_of(with, "nsgs"), path = place_of(with, "ipm"), convex = place_of(with, "canal");
+  const Report with = solve_from_near(scene("wall", 80), 1e-15);  // not to be had
+  const Index sweeps = place_of(with, "nsgs");
   ASSERT_GE(sweeps, 0);
-  EXPECT_EQ(path, sweeps + 1);
-  EXPECT_GT(with.stages[path].factorizations, 0);
-  EXPECT_EQ(convex, path + 1);
-  EXPECT_EQ(place_of(solve_wall(0.0, 1e-15), "canal"), -1);
+  EXPECT_EQ(with.stages[sweeps].iterations, 25);
+  ASSERT_EQ(place_of(with, "ipm"), sweeps + 1);
+  EXPECT_GT(with.stages[sweeps + 1].factorizations, 0);
+  EXPECT_EQ(place_of(with, "canal"), sweeps + 2);
+  EXPECT_LT(with.certificate.error.value, 1e-8);
+
+  const Report without = solve_from_near(scene("wall", 80, 0.0), 1e-15);
+  EXPECT_EQ(without.stages[place_of(without, "nsgs")].iterations, 100);
+  EXPECT_EQ(place_of(without, "canal"), -1);
 }
 
-// Most contacts of the wall are bad after the first sweeps, and these are few where another method follows.
-TEST(PileStage, SweepsAreLeftWhereMostIsStillBad) {
-  const Report with = solve_wall(0.5, 1e-12), without = solve_wall(0.0, 1e-12);
-  EXPECT_EQ(with.stages[place_of(with, "nsgs")].iterations, 25);
-  EXPECT_EQ(without.stages[place_of(without, "nsgs")].iterations, 100);
+// Few are bad where less is asked for, and contacts of spheres share no pairs: no reason to leave the sweeps.
+TEST(PileStage, SweepsGoOnWhereTheyGetAhead) {
+  const Report wall = solve_from_near(scene("wall", 80), 1e-3);
+  const Index first = place_of(wall, "nsgs");
+  ASSERT_GE(first, 0);
+  EXPECT_EQ(wall.stages[first].iterations, 25);
+  ASSERT_GT(wall.stages.size(), static_cast<std::size_t>(first) + 1);
+  EXPECT_EQ(wall.stages[first + 1].name, "nsgs");
+  EXPECT_LE(wall.stages[first + 1].iterations, 75);
+
+  const Report spheres = solve_from_near(scene("pile", 120), 1e-12);
+  EXPECT_EQ(spheres.stages[place_of(spheres, "nsgs")].iterations, 100);
 }
 
 // Whether Newton may work on a whole pile is a matter of what one factorisation costs, known before it is made.

@@ -75,7 +75,6 @@ TEST(RowSystem, ExplicitMatrixGoesThroughTheRows) {
   }
 }
 
-// Stiffnesses of late iterations: refinement against the rows gives back what the difference loses.
 // What a factorisation costs is known before one is made: a Cholesky factor takes half of what an LU takes.
 TEST(RowSystem, TellsWhatAFactorisationCosts) {
   const ContactProblem problem = test::mixed_problem(4);
@@ -88,6 +87,7 @@ TEST(RowSystem, TellsWhatAFactorisationCosts) {
   }
 }
 
+// Stiffnesses of late iterations: refinement against the rows gives back what the difference loses.
 TEST(RowSystem, RefinementRestoresDigits) {
   const ContactProblem problem = test::cube_on_slope(0.3, 0.5);
   RowBlocks blocks;

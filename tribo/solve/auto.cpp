@@ -34,11 +34,10 @@ constexpr Index kNaturalSteps = 8;
 constexpr Index kPolishFactors = 6;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
-constexpr Index kLargestConvex =
-    1500;  // constraints of a frictional pile as a whole: it takes many factorisations
-constexpr double kPathTarget = 1e-4;  // error at which its interior path is left
+constexpr Index kLargestFrictionalPile = 1500;  // constraints; as a whole it takes many factorisations
+constexpr double kPathTarget = 1e-4;            // error at which its interior path is left
 constexpr Index kPathIterations = 22;
-constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of these
+constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of convex surrogates
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;    // sweeps that one factorisation of it may cost, ...
 constexpr double kFinishFactor = 400.0;  // ... and where few of them are left to do
@@ -62,6 +61,11 @@ double near_error(const ContactProblem& problem) {
 // them as a whole is soft, the more so the higher they are, and takes stiff penalties.
 bool is_chain(const ContactProblem& problem) {
   return !problem.has_delassus() && count_pairs(problem).pairs < problem.tree_count();
+}
+
+// Multiply-adds of one sweep.
+double sweep_flops(const ContactProblem& problem) {
+  return kVisitFlops * static_cast<double>(problem.constraint_count());
 }
 
 // Of a Newton method that starts with this error: the nearer, the fewer contacts change, and the stiffer it may be.
@@ -238,27 +242,22 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
   return run(newton_, make_alnewton, kNewtonIterations, problem, monitor, false);
 }
 
-// Multiply-adds in sweeps of the whole.
-double sweeps_worth(const ContactProblem& problem, double flops) {
-  return flops / (kVisitFlops * static_cast<double>(problem.constraint_count()));
-}
-
 // A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
 // which contacts carry.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   pile_factor_ = 0.0;
   if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
   if (monitor.settings().law == Law::exact && problem.has_friction() &&
-      problem.constraint_count() <= kLargestConvex) {
+      problem.constraint_count() <= kLargestFrictionalPile && suitable_form(problem) != NewtonForm::trees) {
     return run_frictional_pile(problem, monitor);
   }
   if (pile_.run(problem, monitor, PileStage::Effort::briefly)) return true;
   if (!newton_) newton_ = make_alnewton();
   set_plan(*newton_, {.factorizations = kShallowPileFactors,
                       .beta = kShallowPileBeta,
-                      .most_flops = kCheapFactor / sweeps_worth(problem, 1.0)});
+                      .most_flops = kCheapFactor * sweep_flops(problem)});
   if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
-  pile_factor_ = sweeps_worth(problem, factor_flops(*newton_));
+  pile_factor_ = factor_flops(*newton_) / sweep_flops(problem);
   return !is_dear_pile() && run_point(problem, monitor);
 }
 
@@ -268,9 +267,9 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
 bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) {
   if (pile_.run(problem, monitor, PileStage::Effort::at_a_glance)) return true;
   if (!point_) point_ = make_ipm();
-  set_plan(*point_, {.target = kPathTarget, .most_flops = kCheapFactor / sweeps_worth(problem, 1.0)});
+  set_plan(*point_, {.target = kPathTarget, .most_flops = kCheapFactor * sweep_flops(problem)});
   if (iterate_as(*point_, kPathIterations, problem, monitor)) return true;
-  pile_factor_ = sweeps_worth(problem, path_flops(*point_));
+  pile_factor_ = path_flops(*point_) / sweep_flops(problem);
   if (is_dear_pile()) return false;
   return run_convex(problem, monitor) || run_point(problem, monitor);
 }
@@ -335,15 +334,14 @@ bool Auto::run_sweeps(Index probe, Index promising, const ContactProblem& proble
 
 // One factorisation costs many sweeps; false as long as none has been made.
 bool Auto::is_dear(const ContactProblem& problem) const {
-  return factor_flops_ >= kDearFactor * kVisitFlops * static_cast<double>(problem.constraint_count());
+  return factor_flops_ >= kDearFactor * sweep_flops(problem);
 }
 
 // Where the matrix fills in, one factorisation costs many sweeps: they get the time of a Newton method first,
 // as long as they promise to need less.
 bool Auto::run_sweeps_instead(const ContactProblem& problem, Monitor& monitor) {
   if (!is_dear(problem)) return false;
-  const double sweeps_per_factor =
-      factor_flops_ / (kVisitFlops * static_cast<double>(problem.constraint_count()));
+  const double sweeps_per_factor = factor_flops_ / sweep_flops(problem);
   const double most = std::min(sweeps_per_factor * kSweepsPerFactor, 1e6);
   return run_sweeps(std::max<Index>(20, static_cast<Index>(most / 20.0)), static_cast<Index>(most), problem,
                     monitor);

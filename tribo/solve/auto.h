@@ -2,7 +2,8 @@
 //
 //   tiny islands    (at most 5 constraints) Gauss-Seidel sweeps on the dense Delassus matrix, then alnewton on
 //                   the same matrix: no factorisation set-up
-//   piles           accelerated sweeps, Newton on the whole where it is cheap, convex surrogates, Newton in patches
+//   piles           accelerated sweeps; on the whole, where that is cheap, Newton, with friction an interior path and convex
+//                   surrogates; Newton in patches
 //   sweeps          a few of nsgs, and more where their rate promises the tolerance soon
 //   admm            accelerated, a limited number of iterations
 //   alnewton, ipm   until the certificate is met; ipm first where the scales of sliding contacts spread widely

@@ -8,6 +8,8 @@
 //   3. where the path folds (the exact law is not monotone) proximal sub-problems, alpha >= 4e-4 scaled, each
 //      with its own path, then the polish again.
 //
+// As a stage of others (IpmPlan) it follows the path only, from the start given, and leaves it half way.
+//
 // Cost: 8 to 30 iterations, one factorisation and two to four solves each, nearly independent of size, mass
 // ratios and sliding. The reduced system has the sparsity of the bodies: a tower costs in proportion to its
 // height.
@@ -144,7 +146,7 @@ bool Ipm::follow_from_starts(const ContactProblem& problem, Monitor& monitor) {
   IpmOptions options = path_options_;
   for (std::size_t k = 0; k < all.size(); ++k) {
     options.start = all[k];
-    options.may_block = k + 1 < all.size() ? kBlocked : 0;
+    options.blocked_steps = k + 1 < all.size() ? kBlocked : 0;
     // The only start from sticking contacts that comes first is that of a stack.
     options.sticking = k == 0 && all.size() > 1 ? kStackSticking : path_options_.sticking;
     path_.start_cold(problem, options, monitor);
@@ -188,19 +190,19 @@ bool Ipm::follow_proximal(const ContactProblem& problem, Monitor& monitor) {
 }
 
 Status Ipm::run_path(const ContactProblem& problem, Monitor& monitor) {
-  const Law law = monitor.settings().law;
-  path_.prepare(problem, law, path_options_.system);
-  flops_ = path_.system().analyze(problem, law == Law::convex && problem.is_symmetric());
+  path_.prepare(problem, monitor.settings().law, path_options_.system);
+  flops_ = path_.system().analyze(problem, path_.is_symmetric(problem));
   if (flops_ > plan_.most_flops || monitor.best_error() <= plan_.target) return Status::stalled;
   IpmOptions options = path_options_;
   options.refinements = 0;  // far from the end of the path
   options.warm_margin = kPathMargin;
   options.blocked_step = kPathBlockedStep;
-  options.may_block = kPathBlocked;
+  options.blocked_steps = kPathBlocked;
   path_.start_warm(problem, options, monitor.start());
-  const IpmPath::End end =
-      path_.run(problem, options, monitor, plan_.target, iteration_, monitor.iterations_left());
-  return end == IpmPath::End::stopped ? Status::converged : Status::stalled;
+  const Index last = monitor.iterations_left();
+  const IpmPath::End end = path_.run(problem, options, monitor, plan_.target, iteration_, last);
+  if (end == IpmPath::End::stopped) return Status::converged;
+  return iteration_ >= last ? Status::iteration_limit : Status::stalled;
 }
 
 Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {

@@ -213,11 +213,14 @@ void IpmCones::clear_fixed(Vector& rows) const {
   for (const Index row : fixed_rows_) rows[row] = 0.0;
 }
 
+void IpmCones::add_slip(Law law, const Vector& w, Vector& to) const {
+  if (law != Law::exact) return;
+  for (const Cone& cone : cones_) to[cone.row + 2] += detail::norm2(w[cone.row], w[cone.row + 1]);
+}
+
 void IpmCones::primal_residual(Law law, const Vector& w, Vector& rp) const {
   rp = w - y_;
-  if (law == Law::exact) {
-    for (const Cone& cone : cones_) rp[cone.row + 2] += detail::norm2(w[cone.row], w[cone.row + 1]);
-  }
+  add_slip(law, w, rp);
   clear_fixed(rp);
 }
 

@@ -55,6 +55,8 @@ class IpmCones {
   // stiffness (scaled, > 0) given to bilateral rows; false where a pair has left its set.
   bool scale_pairs(const ContactProblem& problem, Law law, const Vector& compliance, const Vector& w,
                    double bilateral, RowBlocks& blocks);
+  // De Saxce's term under the exact law: to += |w~_t| e_n of every cone; `to` may be w~ itself.
+  void add_slip(Law law, const Vector& w, Vector& to) const;
   // rp = w~ + |w~_t| e_n - y, zero on rows that do not move.
   void primal_residual(Law law, const Vector& w, Vector& rp) const;
   // rc with target `mu` for every pair; `second_order` adds Mehrotra's term of the direction held now. Then

@@ -111,10 +111,7 @@ void IpmPath::start_warm(const ContactProblem& problem, const IpmOptions& option
   problem.velocity_of(impulse_, dofs_, velocity_);
   w_ = velocity_ + compliance_.cwiseProduct(impulse_) - pull_;
   w_ = w_.cwiseProduct(cones_.scaling()) / cones_.unit();
-  for (Index i = 0; law_ == Law::exact && i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) == ConstraintKind::contact) w_[row + 2] += detail::norm2(w_[row], w_[row + 1]);
-  }
+  cones_.add_slip(law_, w_, w_);
   dl_ = impulse_.cwiseQuotient(cones_.scaling()) / cones_.unit();
   cones_.start_from(options.warm == IpmWarm::full ? &dl_ : nullptr, &w_, options.warm_margin);
 }
@@ -184,7 +181,7 @@ bool IpmPath::advance(const ContactProblem& problem, const IpmOptions& options, 
 IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor,
                           double target, Index& iteration, Index last_iteration) {
   blocks_.weight = cones_.scaling();
-  blocks_.symmetric = problem.is_symmetric() && (law_ == Law::convex || !cones_.has_cones());
+  blocks_.symmetric = is_symmetric(problem);
   double best = std::numeric_limits<double>::infinity(), best_residual = best, largest = 0.0;
   Index waiting = 0;
   short_steps_ = 0;
@@ -198,7 +195,7 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& optio
     if (monitor.check(iteration, impulse_, velocity_, cones_.mu())) return End::stopped;
     const double error = alpha_ == 0.0 ? monitor.last_error() : residual();
     if (error <= target) return End::reached;
-    if (options.may_block > 0 && short_steps_ >= options.may_block) return End::blocked;
+    if (options.blocked_steps > 0 && short_steps_ >= options.blocked_steps) return End::blocked;
     // The path may lead a long way before the error shows it: residuals that fall, impulses that still grow to
     // their size.
     const double remaining = residual(), size = cones_.x().lpNorm<Eigen::Infinity>();

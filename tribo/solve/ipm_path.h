@@ -27,7 +27,7 @@ struct IpmOptions {
   Index refinements = 1;
   Index patience = 8;  // iterations without headway before the path is left
   // Steps in a row shorter than `blocked_step` after which it is left too, 0: none.
-  Index may_block = 0;
+  Index blocked_steps = 0;
   double blocked_step = 0.1;
   RowSystem::Route system = RowSystem::Route::automatic;
 };
@@ -49,6 +49,10 @@ class IpmPath {
   End run(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor, double target,
           Index& iteration, Index last_iteration);
 
+  // Whether the Newton matrices are; after prepare().
+  bool is_symmetric(const ContactProblem& problem) const {
+    return problem.is_symmetric() && (law_ == Law::convex || !cones_.has_cones());
+  }
   const Vector& impulse() const { return impulse_; }
   // Whether the impulses run away as they do for contradictory constraints.
   bool diverges(const ContactProblem& problem) const;

@@ -138,11 +138,12 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
     const bool slow = worst > 0.5 * before;
     const bool circling = !is_local && !plain && !briefly && worst > before;
     if (briefly && !is_local && spent >= kBriefSweeps) return false;
-    if (glances && spent == kGlanceSweeps && bad > kGlanceShare * problem.constraint_count()) return false;
+    const bool first_look = glances && spent == kGlanceSweeps;
+    if (first_look && bad > kGlanceShare * problem.constraint_count()) return false;
     if (circling || (!is_local && (!slow || briefly))) {
       if (circling) relaxation = std::max(0.8 * relaxation, kLowestRelaxation);
       plain = circling;
-      count_ = plain ? kPlainSweeps : spent < kPileSweeps ? kPileSweeps - spent : 2 * kPileSweeps;
+      count_ = plain ? kPlainSweeps : first_look ? kPileSweeps - kGlanceSweeps : 2 * kPileSweeps;
       before = worst;
       set_plan(
           *sweeps_,
@@ -155,7 +156,7 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
         patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
     left.work -= outcome.work;
     for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
-    monitor.note_count("patches", outcome.patches);
+    monitor.note_stage("patches");
     if (patched++ < kPatchGrowths) grow(plan, patched, largest);
     before = std::numeric_limits<double>::infinity();
     plain = false;

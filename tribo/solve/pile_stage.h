@@ -29,8 +29,8 @@ class PileStage {
   // Constraints up to which Newton on the whole may do better than run(), after fits().
   Index largest_shallow() const;
   // How much may be spent. briefly: up to 300 sweeps, and 300 more with patches where few constraints are left over, for
-  // piles that another method may solve as a whole; at_a_glance: the same, unless most constraints are bad after the first
-  // 25; patiently: where every other method costs more.
+  // piles that another method may solve as a whole; at_a_glance: the same, but where contacts share pairs of bodies no
+  // more than 25 if most are bad after them; patiently: where every other method costs more.
   enum class Effort : std::uint8_t { at_a_glance, briefly, usually, patiently };
   // From monitor.best(). True when the monitor said to end.
   bool run(const ContactProblem& problem, Monitor& monitor, Effort effort);

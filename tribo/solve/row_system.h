@@ -38,7 +38,7 @@ class RowSystem {
   Route route() const { return route_; }
   void set_interrupt(const std::function<bool()>* interrupt);
 
-  // Symbolic work of a factorisation, done when the structure is new; multiply-adds that one takes.
+  // Symbolic work of a factorisation; multiply-adds that one takes.
   double analyze(const ContactProblem& problem, bool symmetric);
   // False if singular to rounding.
   bool factorize(const ContactProblem& problem, const RowBlocks& blocks);
