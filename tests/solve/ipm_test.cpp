@@ -320,6 +320,22 @@ TEST(Ipm, APathIsLeftAtItsTarget) {
   EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).status, Status::converged);
 }
 
+// From impulses far too large steps are short at once: two of them and it is left, where patience would take nine.
+TEST(Ipm, APathIsLeftWhereStepsAreShort) {
+  GeneratorSettings scene;
+  scene.bodies = 40;
+  scene.slide = true;
+  const ContactProblem problem = generate("wall", scene);
+  const Vector start = Vector::Ones(problem.row_count());
+  const auto ipm = make_ipm();
+  set_plan(*ipm, {.target = 1e-4});
+  Solution solution;
+  const Report report = ipm->solve(problem, to(1e-8), solution, &start);
+  EXPECT_EQ(report.status, Status::stalled);
+  EXPECT_EQ(report.factorizations, 2);
+  EXPECT_TRUE(solution.impulse.allFinite());
+}
+
 TEST(Ipm, WarmStartAtTheSolutionNeedsNoIteration) {
   const ContactProblem problem = tower(4, 10.0, true);
   Solution solution, again;

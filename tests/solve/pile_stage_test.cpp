@@ -113,7 +113,6 @@ TEST(PileStage, SweepsGoOnWhereTheyGetAhead) {
   EXPECT_EQ(wall.stages[first].iterations, 25);
   ASSERT_GT(wall.stages.size(), static_cast<std::size_t>(first) + 1);
   EXPECT_EQ(wall.stages[first + 1].name, "nsgs");
-  EXPECT_LE(wall.stages[first + 1].iterations, 75);
 
   const Report spheres = solve_from_near(scene("pile", 120), 1e-12);
   EXPECT_EQ(spheres.stages[place_of(spheres, "nsgs")].iterations, 100);
