@@ -92,6 +92,40 @@ TEST(PrimalLu, SolvesLikeTheDenseMatrix) {
   }
 }
 
+// A Newton method changes a few blocks at a time; factors of the matrix before serve the next one.
+TEST(PrimalLu, SolvesWithTheFactorsOfAnotherMatrix) {
+  test::Random random(7);
+  const ContactProblem problem = made("pile", 300);  // large enough for factors to be worth keeping
+  PrimalLu kernel;
+  kernel.analyze(problem.mass(), problem.jacobian());
+  std::vector<Mat3> d = random_blocks(random, problem.constraint_count(), 3.0, 10.0);
+  const Vector rhs = random.vector(problem.dof_count());
+  Vector x;
+  const auto solves = [&](double tolerance) {
+    return kernel.solve_with_last_factors(problem.mass(), problem.jacobian(), d, rhs, tolerance, x);
+  };
+  EXPECT_FALSE(solves(0.1));  // there are none yet
+  ASSERT_TRUE(kernel.factorize(problem.mass(), problem.jacobian(), d));
+  d[3].setZero();
+  d[7] *= 2.0;
+  for (const double tolerance : {0.1, 0.01}) {
+    ASSERT_TRUE(solves(tolerance));
+    Vector u(problem.row_count()), product(problem.dof_count());
+    problem.jacobian().multiply(x, u);
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      const Index row = problem.row(i), rows = problem.rows(i);
+      u.segment(row, rows) = (d[i].topLeftCorner(rows, rows) * u.segment(row, rows)).eval();
+    }
+    problem.mass().multiply(x, product);
+    problem.jacobian().add_transpose_product(u, product);
+    EXPECT_LE((product - rhs).norm(), (1.0 + 1e-9) * tolerance * rhs.norm());
+  }
+  for (Mat3& block : d) block *= random.uniform(0.0, 1e4);
+  EXPECT_FALSE(solves(1e-10));  // all of them others: a factorisation costs less
+  kernel.forget_factors();
+  EXPECT_FALSE(solves(0.1));
+}
+
 TEST(RowLu, SolvesLikeTheDenseMatrix) {
   test::Random random(6);
   std::vector<ContactProblem> problems = samples();

@@ -163,6 +163,37 @@ TEST(Canal, ContradictionsAreNotSolved) {
   }
 }
 
+// Older factors save most factorisations of a pile, and lead to a solution as good.
+TEST(Canal, FactorsServeSeveralSteps) {
+  GeneratorSettings settings;
+  settings.bodies = 150;
+  const ContactProblem problem = generate("pile", settings);
+  Solution solution;
+  const Report fresh = make_solver("canal:reuse=off")->solve(problem, to(1e-8), solution);
+  const Report reused = make_solver("canal")->solve(problem, to(1e-8), solution);
+  ASSERT_EQ(fresh.status, Status::converged);
+  ASSERT_EQ(reused.status, Status::converged);
+  EXPECT_LT(reused.factorizations, fresh.factorizations);
+  EXPECT_LE(certify(problem, solution).error.value, 1e-8);
+}
+
+// ... but never those of another problem: islands meet solvers in an order that depends on the threads.
+TEST(Canal, WhatWasSolvedBeforeLeavesNoTrace) {
+  GeneratorSettings settings;
+  settings.bodies = 150;
+  const ContactProblem other = generate("pile", settings);
+  settings.friction = 1.0001 * settings.friction;  // the same structure, nearly the same matrices
+  const ContactProblem problem = generate("pile", settings);
+  constexpr const char* kSpec = "canal:growth=1";
+  const auto used = make_solver(kSpec);
+  Solution before, expected, solution;
+  ASSERT_EQ(used->solve(other, to(1e-6), before).status, Status::converged);
+  const Vector start = before.impulse;
+  make_solver(kSpec)->solve(problem, to(1e-8), expected, &start);
+  used->solve(problem, to(1e-8), solution, &start);
+  EXPECT_EQ(solution.impulse, expected.impulse);
+}
+
 TEST(Canal, GivesUpWhenItsBudgetIsSpent) {
   GeneratorSettings settings;
   settings.bodies = 60;

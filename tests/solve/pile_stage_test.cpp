@@ -106,6 +106,25 @@ TEST(PileStage, FrictionalPilesAreEndedFromAnInteriorPath) {
 }
 
 // Few are bad where less is asked for, and contacts of spheres share no pairs: no reason to leave the sweeps.
+// A step of a simulation that cannot be solved ends after one last attempt, with what was found; from zero all methods
+// have their turns again and again.
+TEST(PileStage, AStepThatCannotBeSolvedEnds) {
+  const ContactProblem problem = scene("pile", 60);
+  Settings settings;
+  settings.explain = true;
+  Solution solution;
+  const auto solver = make_solver("auto");
+  ASSERT_EQ(solver->solve(problem, settings, solution).status, Status::converged);
+  const Vector start = 1.01 * solution.impulse;
+  settings.tolerance = 1e-18;  // below rounding
+  const Report report = solver->solve(problem, settings, solution, &start);
+  EXPECT_EQ(report.status, Status::stalled);
+  EXPECT_LE(certify(problem, solution, Law::exact).error.value, 1e-10);
+  const auto turns = std::count_if(report.stages.begin(), report.stages.end(),
+                                   [](const Stage& stage) { return stage.name == "admm"; });
+  EXPECT_EQ(turns, 1);
+}
+
 TEST(PileStage, SweepsGoOnWhereTheyGetAhead) {
   const Report wall = solve_from_near(scene("wall", 80), 1e-3);
   const Index first = place_of(wall, "nsgs");

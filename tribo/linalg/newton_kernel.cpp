@@ -41,6 +41,7 @@ bool PrimalLu::analyze(const BlockDiagonal& mass, const BlockJacobian& jacobian)
   if (lu_.is_analyzed() && pattern_.matches(mass, jacobian)) return false;
   const BlockEdges edges = pattern_.remember(mass, jacobian);
   lu_.analyze(pattern_.sizes(), edges);
+  has_factors_ = false;
 
   diagonal_.resize(mass.block_count());
   for (Index t = 0; t < mass.block_count(); ++t) diagonal_[t] = lu_.find(t, t);
@@ -140,7 +141,8 @@ bool PrimalLu::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobia
       for (std::size_t k = first; k < end; ++k) add_term(jacobian, terms_[k], d[g]);
     }
   }
-  return lu_.factorize();
+  has_factors_ = lu_.factorize();
+  return has_factors_;
 }
 
 void PrimalLu::multiply(const Vector& x, Vector& y) {
@@ -165,6 +167,25 @@ void PrimalLu::solve(const Vector& rhs, Vector& x, Index refinements) {
   if (refinements == 0) return;
   backward_error_ = refine(lu_, rhs, x, refinements, residual_, correction_,
                            [this](const Vector& in, Vector& out) { multiply(in, out); });
+}
+
+// A factorisation runs at the speed of multiplications, a step of GMRES at that of memory, some four times slower per
+// number: so many steps cost as much.
+bool PrimalLu::solve_with_last_factors(const BlockDiagonal& mass, const BlockJacobian& jacobian,
+                                       std::span<const Mat3> d, const Vector& rhs, double tolerance,
+                                       Vector& x) {
+  constexpr double kFlopsPerNumber = 4.0;
+  if (!has_factors_) return false;
+  mass_ = &mass;
+  jacobian_ = &jacobian;
+  d_ = d;
+  const double numbers =
+      static_cast<double>(lu_.factor_entries()) + 2.0 * static_cast<double>(jacobian.entry_count());
+  const double worth = lu_.factor_flops() / (kFlopsPerNumber * numbers);
+  const auto most = static_cast<Index>(std::min(worth, static_cast<double>(Gmres::kMostSteps)));
+  return gmres_.solve(
+      rhs, tolerance, most, [this](const Vector& in, Vector& out) { multiply(in, out); },
+      [this](Vector& in) { lu_.solve_in_place(in); }, x);
 }
 
 bool RowLu::analyze(const BlockMatrix& w) {

@@ -14,6 +14,7 @@
 
 #include "tribo/linalg/block_lu.h"
 #include "tribo/linalg/block_patterns.h"
+#include "tribo/linalg/gmres.h"
 
 namespace tribo {
 
@@ -28,6 +29,13 @@ class PrimalLu {
 
   // x = H^-1 rhs, with at most `refinements` steps of refinement while they help; x may not be rhs.
   void solve(const Vector& rhs, Vector& x, Index refinements = 1);
+
+  // The same for a matrix that is not factorised, to |rhs - H x| <= tolerance |rhs|, with the factors of the last one that
+  // was: a Newton method changes few blocks D between two steps. False where that takes longer than a factorisation
+  // would, or there are no factors.
+  bool solve_with_last_factors(const BlockDiagonal& mass, const BlockJacobian& jacobian,
+                               std::span<const Mat3> d, const Vector& rhs, double tolerance, Vector& x);
+  void forget_factors() { has_factors_ = false; }
 
   double backward_error() const { return backward_error_; }  // |rhs - H x| / |rhs|, of the last solve
   const BlockLu& lu() const { return lu_; }
@@ -57,6 +65,8 @@ class PrimalLu {
   Numbers transposed_;
   std::span<const Mat3> d_;
   Vector rows_, residual_, correction_;
+  Gmres gmres_;
+  bool has_factors_ = false;
   double backward_error_ = 0.0;
 };
 

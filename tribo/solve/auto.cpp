@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "tribo/solve/admm.h"
 #include "tribo/solve/alnewton.h"
@@ -34,8 +35,10 @@ constexpr Index kNaturalSteps = 8;
 constexpr Index kPolishFactors = 6;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
-constexpr Index kLargestFrictionalPile = 1500;  // constraints; as a whole it takes many factorisations
-constexpr double kPathTarget = 1e-4;            // error at which its interior path is left
+constexpr Index kLargestFrictionalPile = 3000;  // constraints; as a whole it takes many factorisations, ...
+constexpr double kFrictionalFactor =
+    150.0;                            // ... which may cost so many sweeps each, for most are used again
+constexpr double kPathTarget = 1e-4;  // error at which its interior path is left
 constexpr Index kPathIterations = 22;
 constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of convex surrogates
 constexpr double kShallowPileBeta = 1e3;
@@ -49,6 +52,9 @@ constexpr Index kNewtonFactors = 150;  // factorisations before the interior poi
 constexpr Index kPointIterations = 150;
 constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
+constexpr double kLastResort = 60000.0;  // sweeps that the last attempt at a step of a simulation may cost
+constexpr Index kLastFactors = 600, kLastSurrogateSteps = 1500;
+constexpr double kUsedAgain = 3.0;   // Newton steps of surrogates per factorisation
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
 
@@ -94,13 +100,17 @@ class Auto final : public Solver {
   bool run_shallow_pile(const ContactProblem& problem, Monitor& monitor);
   bool run_frictional_pile(const ContactProblem& problem, Monitor& monitor);
   bool run_convex(const ContactProblem& problem, Monitor& monitor);
+  bool run_surrogates(const char* growth, Index stall, Index factorizations, Index steps, bool from_best,
+                      const ContactProblem& problem, Monitor& monitor);
+  bool run_last_resort(const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
   bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
            const ContactProblem& problem, Monitor& monitor, bool from_best = true);
   bool is_dear(const ContactProblem& problem) const;
-  bool is_dear_pile() const { return pile_factor_ > kCheapFactor; }
+  bool is_frictional(const ContactProblem& problem, const Monitor& monitor) const;
+  bool is_dear_pile() const { return pile_factor_ > dear_from_; }
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
 
   // Options.
@@ -112,9 +122,10 @@ class Auto final : public Solver {
   TinySweeps tiny_;
   DenseSweeps sweeps_on_few_;
   Solution solution_;
-  Vector origin_;              // where the caller started
-  double factor_flops_ = 0.0;  // multiply-adds of a factorisation, known once ADMM has made one
-  double pile_factor_ = 0.0;   // sweeps that one factorisation of a pile costs, 0: not known
+  Vector origin_;                    // where the caller started
+  double factor_flops_ = 0.0;        // multiply-adds of a factorisation, known once ADMM has made one
+  double pile_factor_ = 0.0;         // sweeps that one factorisation of a pile costs, 0: not known, ...
+  double dear_from_ = kCheapFactor;  // ... and how many are too many
   bool point_tried_ = false;
   bool cold_ = true;  // started from zero
 };
@@ -179,6 +190,7 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
       return Status::converged;
     }
   }
+  if (pile && !cold_) return run_last_resort(problem, monitor) ? Status::converged : Status::stalled;
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
   const bool first_order_only = problem.constraint_count() > large_;
   if (cold_ && !dense && !pile && !first_order_only && run_prediction(problem, monitor))
@@ -246,9 +258,10 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 // which contacts carry.
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   pile_factor_ = 0.0;
+  dear_from_ = kCheapFactor;
   if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
-  if (monitor.settings().law == Law::exact && problem.has_friction() &&
-      problem.constraint_count() <= kLargestFrictionalPile && suitable_form(problem) != NewtonForm::trees) {
+  if (is_frictional(problem, monitor) && problem.constraint_count() <= kLargestFrictionalPile &&
+      suitable_form(problem) != NewtonForm::trees) {
     return run_frictional_pile(problem, monitor);
   }
   if (pile_.run(problem, monitor, PileStage::Effort::briefly)) return true;
@@ -261,13 +274,18 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   return !is_dear_pile() && run_point(problem, monitor);
 }
 
+bool Auto::is_frictional(const ContactProblem& problem, const Monitor& monitor) const {
+  return monitor.settings().law == Law::exact && problem.has_friction();
+}
+
 // With friction Newton goes round in circles from what sweeps leave: penalties too stiff to be solved, and softer ones
 // that lead nowhere. An interior path gets near in some fifteen steps, whatever changes on the way, and convex surrogates
 // end from there. Where sweeps get ahead, they cost less.
 bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) {
+  dear_from_ = kFrictionalFactor;
   if (pile_.run(problem, monitor, PileStage::Effort::at_a_glance)) return true;
   if (!point_) point_ = make_ipm();
-  set_plan(*point_, {.target = kPathTarget, .most_flops = kCheapFactor * sweep_flops(problem)});
+  set_plan(*point_, {.target = kPathTarget, .most_flops = dear_from_ * sweep_flops(problem)});
   if (iterate_as(*point_, kPathIterations, problem, monitor)) return true;
   pile_factor_ = path_flops(*point_) / sweep_flops(problem);
   if (is_dear_pile()) return false;
@@ -277,24 +295,38 @@ bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) 
 // As long as their penalty grows slowly. Where they do not get ahead from what the stages before have found, they mostly
 // do from where those began.
 bool Auto::run_convex(const ContactProblem& problem, Monitor& monitor) {
+  return run_surrogates("2", 30, 800, kConvexSteps, true, problem, monitor) ||
+         run_surrogates("1.5", 60, 2000, kLongConvexSteps, false, problem, monitor);
+}
+
+bool Auto::run_surrogates(const char* growth, Index stall, Index factorizations, Index steps, bool from_best,
+                          const ContactProblem& problem, Monitor& monitor) {
   if (!convex_) {
     convex_ = make_canal();
     convex_->set_option("beta", "30");
     convex_->set_option("inner", "0.3");
   }
-  struct Try {
-    const char *growth, *stall, *factorizations;
-    Index steps;
-    bool from_best;
-  };
-  for (const Try& t :
-       {Try{"2", "30", "800", kConvexSteps, true}, Try{"1.5", "60", "2000", kLongConvexSteps, false}}) {
-    convex_->set_option("growth", t.growth);
-    convex_->set_option("stall", t.stall);
-    convex_->set_option("factorizations", t.factorizations);
-    if (run(convex_, make_canal, t.steps, problem, monitor, t.from_best)) return true;
+  convex_->set_option("growth", growth);
+  convex_->set_option("stall", std::to_string(stall));
+  convex_->set_option("factorizations", std::to_string(factorizations));
+  return run(convex_, make_canal, steps, problem, monitor, from_best);
+}
+
+// A pile on its way that nothing above has solved: one more attempt, as long as its factorisations are worth their time.
+// Rather than for minutes the step then ends with the best impulses known and what they are good for.
+bool Auto::run_last_resort(const ContactProblem& problem, Monitor& monitor) {
+  if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return true;
+  if (problem.constraint_count() > large_) return false;
+  if (run(admm_, make_admm, admm_iterations_, problem, monitor, false)) return true;
+  const double factor = std::max({pile_factor_, factor_flops_ / sweep_flops(problem), 1.0});
+  const auto worth = static_cast<Index>(kLastResort / factor);
+  if (is_frictional(problem, monitor) && (pile_factor_ == 0.0 || is_dear_pile())) {
+    const Index steps = std::min(static_cast<Index>(kUsedAgain * worth), kLastSurrogateSteps);
+    return run_surrogates("2", 30, steps, kConvexSteps, true, problem, monitor);
   }
-  return false;
+  if (!newton_) newton_ = make_alnewton();
+  set_plan(*newton_, {.factorizations = std::min(worth, kLastFactors), .beta = kWarmBeta});
+  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor);
 }
 
 bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {

@@ -80,7 +80,7 @@ class Canal final : public Solver {
 
   // Options.
   Variant variant_ = Variant::standard;
-  bool use_corrector_ = true;
+  bool use_corrector_ = true, reuse_ = true;
   double beta_start_ = 100.0, beta_max_ = 1e7, beta_min_ = 1.0, growth_ = 10.0;
   Index newton_steps_ = 50, corrector_steps_ = 15;
   double inner_ = 0.1;
@@ -125,6 +125,7 @@ std::vector<Option> Canal::options() {
       integer_option("newton", "Newton steps per outer step", newton_steps_, 1, 10000),
       integer_option("corrector_steps", "default: strict Newton steps per outer step", corrector_steps_, 1,
                      1000),
+      flag_option("reuse", "default: strict Newton steps with the last factors where they serve", reuse_),
       integer_option("stall", "outer steps without headway before giving up", stall_, 1, 1000000),
       integer_option("factorizations", "Newton steps of all surrogates before giving up", factorizations_, 1,
                      1000000),
@@ -148,6 +149,7 @@ void Canal::prepare(const ContactProblem& problem, Monitor& monitor) {
   }
   newton_.set_line_search(LineSearch::exact, printed() ? 1e-8 : line_tolerance_);
   newton_.prepare(problem);
+  corrector_.set_reuse(reuse_);
   corrector_.prepare(problem);
   set_penalty(problem, printed() ? printed_beta_ : beta_start_);
   if (memory_ > 0) anderson_.reset(rows, memory_);
@@ -237,7 +239,7 @@ bool Canal::correct(const ContactProblem& problem, double wanted, Monitor& monit
   const SurrogateNewton::Result result =
       corrector_.solve(problem, Law::exact, law_, multiplier_, skew_, newton_.velocity(),
                        Globalisation::damped, wanted, corrector_steps_);
-  for (Index k = 0; k < result.steps; ++k) monitor.count_factorization();
+  for (Index k = 0; k < result.factorizations; ++k) monitor.count_factorization();
   steps_ += result.steps;
   if (!result.solved) return false;
   minimised_ = true;

@@ -10,6 +10,7 @@ namespace {
 constexpr int kDoglegTrials = 30;  // radii tried per factorisation
 constexpr double kAcceptRatio = 1e-4;
 constexpr double kPoorRatio = 0.25, kGoodRatio = 0.75;
+constexpr double kInexact = 0.05;  // residual of a direction found with older factors, relative
 
 }  // namespace
 
@@ -19,6 +20,7 @@ void SurrogateNewton::prepare(const ContactProblem& problem) {
   }
   for (Vector* x : {&u_, &shifted_, &impulse_, &rows_}) x->resize(problem.row_count());
   lu_.analyze(problem.mass(), problem.jacobian());
+  lu_.forget_factors();  // of another problem: what comes out must not depend on what was solved before
 }
 
 // |x| of a momentum in the A^-1 norm.
@@ -42,10 +44,16 @@ double SurrogateNewton::evaluate(const Surrogate& s, const Vector& v) {
   return mass_norm(s.problem, residual_);
 }
 
-bool SurrogateNewton::newton_direction(const Surrogate& s) {
+bool SurrogateNewton::newton_direction(const Surrogate& s, Index& factorizations) {
+  const BlockDiagonal& mass = s.problem.mass();
+  const BlockJacobian& jacobian = s.problem.jacobian();
   s.proximal.derivative(s.problem, s.law, shifted_, s.multiplier, derivative_);
-  if (!lu_.factorize(s.problem.mass(), s.problem.jacobian(), derivative_)) return false;
   product_ = -residual_;
+  if (reuse_ && lu_.solve_with_last_factors(mass, jacobian, derivative_, product_, kInexact, newton_)) {
+    return true;
+  }
+  ++factorizations;
+  if (!lu_.factorize(mass, jacobian, derivative_)) return false;
   lu_.solve(product_, newton_, 0);
   return newton_.allFinite();
 }
@@ -61,7 +69,7 @@ SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, La
   out.residual = evaluate(s, v_);
   while (out.steps < most && out.residual > tolerance) {
     ++out.steps;
-    if (!newton_direction(s)) break;
+    if (!newton_direction(s, out.factorizations)) break;
     const bool moved =
         method == Globalisation::damped ? damped_step(s, out.residual) : dogleg_step(s, out.residual);
     if (!moved) break;

@@ -6,7 +6,8 @@
 //   dogleg    trust region between the steepest-descent (Cauchy) and the Newton step, in mass-normalised
 //             coordinates, where the radius is a velocity in the A norm
 //
-// Cost of a step: one assembly and LU factorisation, then O(entries of J) per trial.
+// Cost of a step: one assembly and LU factorisation (or a few solutions with the last one), then O(entries of J) per
+// trial.
 #pragma once
 
 #include <functional>
@@ -22,8 +23,9 @@ enum class Globalisation { damped, dogleg };
 class SurrogateNewton {
  public:
   struct Result {
-    bool solved = false;  // |r| <= tolerance
-    Index steps = 0;      // Newton steps = factorisations
+    bool solved = false;       // |r| <= tolerance
+    Index steps = 0;           // Newton steps, ...
+    Index factorizations = 0;  // ... and those that took one
     double residual = 0.0;
   };
 
@@ -33,6 +35,9 @@ class SurrogateNewton {
     sufficient_ = sufficient;
     backtracks_ = most;
   }
+  // Newton steps by an iterative solution with the last factors where that costs less than new ones, to a twentieth of the
+  // residual: as good as exact ones, whose lengths the line search halves in any case.
+  void set_reuse(bool on) { reuse_ = on; }
   void prepare(const ContactProblem& problem);
 
   // From v to a root of r, at most `most` steps; the iterate is kept inside. Tolerance in sqrt(J).
@@ -54,7 +59,7 @@ class SurrogateNewton {
 
   double evaluate(const Surrogate& s, const Vector& v);
   double mass_norm(const ContactProblem& problem, const Vector& momentum);
-  bool newton_direction(const Surrogate& s);
+  bool newton_direction(const Surrogate& s, Index& factorizations);
   bool damped_step(const Surrogate& s, double& residual);
   bool dogleg_step(const Surrogate& s, double& residual);
   void cauchy_step(const ContactProblem& problem);
@@ -63,6 +68,7 @@ class SurrogateNewton {
 
   double sufficient_ = 0.1;
   int backtracks_ = 12;
+  bool reuse_ = false;
   PrimalLu lu_;
   std::vector<Mat3> derivative_;
   Vector v_, trial_, residual_, direction_, newton_, cauchy_, work_, product_;  // [dofs]
