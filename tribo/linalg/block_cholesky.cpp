@@ -38,7 +38,6 @@ void solve_pivot(const double* data, Segment& y) {
 
 void BlockCholesky::analyze(std::span<const Index> sizes, std::span<const std::pair<Index, Index>> pattern) {
   plan_.analyze(sizes, pattern);
-  values_.assign(plan_.entries, 0.0);
   work_.resize(size());
 }
 
@@ -48,7 +47,7 @@ BlockCholesky::Slot BlockCholesky::find(Index i, Index j) const {
   return {place.offset, place.stride, plan_.position[i] < plan_.position[j]};
 }
 
-void BlockCholesky::set_zero() { std::fill(values_.begin(), values_.end(), 0.0); }
+void BlockCholesky::set_zero() { values_.assign(factor_entries(), 0.0); }
 
 bool BlockCholesky::factorize() {
   switch (plan_.uniform) {

@@ -51,7 +51,7 @@ class BlockCholesky {
   // x <- H^-1 x.
   void solve_in_place(Eigen::Ref<Vector> x) const;
 
-  std::size_t factor_entries() const { return values_.size(); }
+  std::size_t factor_entries() const { return plan_.entries; }
   double factor_flops() const { return plan_.flops; }
 
  private:

@@ -63,7 +63,6 @@ void subtract_product(const A& left, const C& right, T&& target) {
 void BlockLu::analyze(std::span<const Index> sizes, std::span<const std::pair<Index, Index>> pattern) {
   plan_.analyze(sizes, pattern);
   upper_ = plan_.entries;
-  values_.assign(plan_.entries + plan_.tail_offset, 0.0);
   exchanges_.resize(size());
   work_.resize(size());
 }
@@ -80,7 +79,7 @@ BlockLu::Slot BlockLu::find(Index i, Index j) const {
   return {place.offset + (above ? upper_ : 0), place.stride, above};
 }
 
-void BlockLu::set_zero() { std::fill(values_.begin(), values_.end(), 0.0); }
+void BlockLu::set_zero() { values_.assign(factor_entries(), 0.0); }
 
 double BlockLu::largest_pivot_entry() const {
   double largest = 0.0;

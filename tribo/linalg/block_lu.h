@@ -52,7 +52,7 @@ class BlockLu {
   // digits were lost.
   double growth() const { return growth_; }
   double factor_flops() const { return 2.0 * plan_.flops; }  // multiply-adds of a factorisation
-  std::size_t factor_entries() const { return values_.size(); }
+  std::size_t factor_entries() const { return plan_.entries + plan_.tail_offset; }
 
  private:
   template <int B>
