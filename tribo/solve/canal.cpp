@@ -18,8 +18,9 @@
 //     is what brings them into their domain, and what remains when they fail;
 //   - there, Anderson extrapolation of the shifts.
 //
-// Cost of a Newton step: one assembly and factorisation (Cholesky; LU in the corrector) of A + J^T D J.
-// Report::iterations counts outer steps, Report::factorizations Newton steps.
+// Cost of a Newton step: one assembly and factorisation (Cholesky; LU in the corrector) of A + J^T D J, or in the
+// corrector a few solutions with the factors of an earlier step (`reuse`).
+// Report::iterations counts outer steps, Report::factorizations factorisations.
 #include "tribo/solve/canal.h"
 
 #include <algorithm>
