@@ -79,6 +79,22 @@ TEST(Gmres, GivesUpWhereItsRatePromisesNoEnd) {
   EXPECT_FALSE((System{h, p}.solve(gmres, rhs, 1e-6, 0, x)));
 }
 
+// One object serves systems and limits of all sizes.
+TEST(Gmres, BuffersFollowTheSystem) {
+  test::Random random(8);
+  Gmres gmres;
+  for (const Index size : {20, 40, 10}) {
+    for (const Index most : {3, 12, 5}) {
+      const Matrix p = random.matrix(size, size) + 12.0 * Matrix::Identity(size, size);
+      const Matrix h = p + 2.0 * random.vector(size) * random.vector(size).transpose();
+      const Vector rhs = random.vector(size);
+      Vector x;
+      ASSERT_TRUE((System{h, p}.solve(gmres, rhs, 1e-9, most, x)));
+      EXPECT_LE((h * x - rhs).norm(), 1e-8 * rhs.norm());
+    }
+  }
+}
+
 TEST(Gmres, NothingToDoAndNothingToSave) {
   test::Random random(7);
   const System system{well_conditioned(random), well_conditioned(random)};
@@ -92,6 +108,9 @@ TEST(Gmres, NothingToDoAndNothingToSave) {
   EXPECT_FALSE(system.solve(gmres, rhs, 1e-6, 5, x));
   const System singular{Matrix::Zero(kSize, kSize), Matrix::Identity(kSize, kSize)};
   EXPECT_FALSE(singular.solve(gmres, random.vector(kSize), 1e-6, 5, x));
+  Matrix half = Matrix::Identity(kSize, kSize);
+  half.bottomRows(kSize / 2).setZero();
+  EXPECT_FALSE((System{half, Matrix::Identity(kSize, kSize)}.solve(gmres, random.vector(kSize), 1e-6, 5, x)));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ TEST(Canal, ContradictionsAreNotSolved) {
   }
 }
 
-// Older factors save most factorisations of a pile, and lead to a solution as good.
+// Older factors save factorisations of a pile, and lead to a solution as good.
 TEST(Canal, FactorsServeSeveralSteps) {
   GeneratorSettings settings;
   settings.bodies = 150;
@@ -173,7 +173,7 @@ TEST(Canal, FactorsServeSeveralSteps) {
   const Report reused = make_solver("canal")->solve(problem, to(1e-8), solution);
   ASSERT_EQ(fresh.status, Status::converged);
   ASSERT_EQ(reused.status, Status::converged);
-  EXPECT_LT(reused.factorizations, fresh.factorizations);
+  EXPECT_LT(reused.factorizations, 0.8 * fresh.factorizations);
   EXPECT_LE(certify(problem, solution).error.value, 1e-8);
 }
 
@@ -181,16 +181,17 @@ TEST(Canal, FactorsServeSeveralSteps) {
 TEST(Canal, WhatWasSolvedBeforeLeavesNoTrace) {
   GeneratorSettings settings;
   settings.bodies = 150;
+  settings.friction = 0.5;
   const ContactProblem other = generate("pile", settings);
-  settings.friction = 1.0001 * settings.friction;  // the same structure, nearly the same matrices
+  settings.friction = 0.50005;  // the same structure, nearly the same matrices
   const ContactProblem problem = generate("pile", settings);
   constexpr const char* kSpec = "canal:growth=1";
   const auto used = make_solver(kSpec);
   Solution before, expected, solution;
   ASSERT_EQ(used->solve(other, to(1e-6), before).status, Status::converged);
   const Vector start = before.impulse;
-  make_solver(kSpec)->solve(problem, to(1e-8), expected, &start);
-  used->solve(problem, to(1e-8), solution, &start);
+  ASSERT_EQ(make_solver(kSpec)->solve(problem, to(1e-8), expected, &start).status, Status::converged);
+  ASSERT_EQ(used->solve(problem, to(1e-8), solution, &start).status, Status::converged);
   EXPECT_EQ(solution.impulse, expected.impulse);
 }
 
@@ -202,7 +203,7 @@ TEST(Canal, GivesUpWhenItsBudgetIsSpent) {
   const Report free = make_solver("canal")->solve(problem, to(1e-8), solution);
   ASSERT_EQ(free.status, Status::converged);
   ASSERT_GT(free.factorizations, 20);
-  const Report cut = make_solver("canal:factorizations=5")->solve(problem, to(1e-8), solution);
+  const Report cut = make_solver("canal:newton_total=5")->solve(problem, to(1e-8), solution);
   EXPECT_EQ(cut.status, Status::iteration_limit);
   EXPECT_LT(cut.factorizations, free.factorizations);
   EXPECT_TRUE(solution.impulse.allFinite());

@@ -2,7 +2,7 @@
 // in blocks (6 per free body in the primal kernel, 3 per contact in the dual one, any mixture otherwise).
 //
 //   analyze(sizes, pattern)          order by minimum degree (AMD) on the block graph, find the fill; once
-//   set_zero(), add, factorize()     as often as the values change; allocates nothing
+//   set_zero(), add, factorize()     as often as the values change; takes its memory the first time
 //   solve_in_place(x)
 //
 // Right-looking by block columns: diagonal block Cholesky, triangular scaling of the blocks below, then

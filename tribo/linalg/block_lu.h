@@ -4,7 +4,7 @@
 // tells when it was not; the kernels above (linalg/newton_kernel.h) refine their solutions against H.
 //
 //   analyze(sizes, pattern)          once per structure
-//   set_zero(), add, factorize()     as often as the values change; allocates nothing
+//   set_zero(), add, factorize()     as often as the values change; takes its memory the first time
 //   solve_in_place(x)
 //
 // Storage: L below the diagonal as in BlockElimination; U above it transposed, block by block, in a second
@@ -38,6 +38,7 @@ class BlockLu {
   Slot find(Index i, Index j) const;
 
   void set_zero();
+  // Valid after set_zero().
   double* data() { return values_.data(); }
 
   // Asked before every column; factorize() gives up when it answers true. May be null; must outlive its use.

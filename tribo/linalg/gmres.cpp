@@ -40,8 +40,8 @@ bool Gmres::solve(const Vector& rhs, double tolerance, Index most, const Product
   x.setZero(size);
   if (length == 0.0) return true;
   if (!std::isfinite(length) || most < 1) return false;
-  if (basis_.rows() != size || basis_.cols() < most + 1) {
-    basis_.resize(size, most + 1);
+  if (basis_.rows() != size || basis_.cols() < most) {
+    basis_.resize(size, most);
     directions_.resize(size, most);
   }
   next_.resize(size);
@@ -63,7 +63,7 @@ bool Gmres::solve(const Vector& rhs, double tolerance, Index most, const Product
     hessenberg_(steps_ + 1, steps_) = across;
     left = rotate(steps_);
     if (hessenberg_(steps_, steps_) == 0.0) return false;  // H is singular
-    if (steps_ + 1 < basis_.cols() && across > 0.0) basis_.col(steps_ + 1) = image_ / across;
+    if (steps_ + 1 < most && across > 0.0) basis_.col(steps_ + 1) = image_ / across;
   }
   for (Index i = steps_ - 1; i >= 0; --i) {
     projected_[i] /= hessenberg_(i, i);

@@ -23,7 +23,7 @@ class Gmres {
   using Precondition = std::function<void(Vector& x)>;
 
   // False, and x is of no use, where the residual did not fall below `tolerance` times |rhs| in `most` steps (no more than
-  // kMostSteps) or something was not finite. Memory: two vectors per step, which only grows.
+  // kMostSteps) or something was not finite. Memory: two vectors per step; none is taken for the same sizes again.
   bool solve(const Vector& rhs, double tolerance, Index most, const Product& product,
              const Precondition& precondition, Vector& x);
 

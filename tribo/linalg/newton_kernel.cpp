@@ -1,5 +1,6 @@
 #include "tribo/linalg/newton_kernel.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -175,7 +176,7 @@ bool PrimalLu::solve_with_last_factors(const BlockDiagonal& mass, const BlockJac
                                        std::span<const Mat3> d, const Vector& rhs, double tolerance,
                                        Vector& x) {
   constexpr double kFlopsPerNumber = 4.0;
-  if (!has_factors_) return false;
+  if (!has_factors_ || rhs.size() == 0) return false;
   mass_ = &mass;
   jacobian_ = &jacobian;
   d_ = d;

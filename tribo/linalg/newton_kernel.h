@@ -37,7 +37,9 @@ class PrimalLu {
                                std::span<const Mat3> d, const Vector& rhs, double tolerance, Vector& x);
   void forget_factors() { has_factors_ = false; }
 
-  double backward_error() const { return backward_error_; }  // |rhs - H x| / |rhs|, of the last solve
+  double backward_error() const {
+    return backward_error_;
+  }  // |rhs - H x| / |rhs|, of the last solve() that refined
   const BlockLu& lu() const { return lu_; }
 
  private:

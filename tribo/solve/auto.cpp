@@ -36,9 +36,8 @@ constexpr Index kPolishFactors = 6;  // of a start that could have been returned
 constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
 constexpr Index kShallowPileFactors = 200;
 constexpr Index kLargestFrictionalPile = 3000;  // constraints; as a whole it takes many factorisations, ...
-constexpr double kFrictionalFactor =
-    150.0;                            // ... which may cost so many sweeps each, for most are used again
-constexpr double kPathTarget = 1e-4;  // error at which its interior path is left
+constexpr double kFrictionalFactor = 150.0;     // ... each worth so many sweeps at most: some serve again
+constexpr double kPathTarget = 1e-4;            // error at which its interior path is left
 constexpr Index kPathIterations = 22;
 constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of convex surrogates
 constexpr double kShallowPileBeta = 1e3;
@@ -53,7 +52,7 @@ constexpr Index kPointIterations = 150;
 constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kLastResort = 60000.0;  // sweeps that the last attempt at a step of a simulation may cost
-constexpr Index kLastFactors = 600, kLastSurrogateSteps = 1500;
+constexpr Index kFewestFactors = 10, kLastFactors = 600, kLastSurrogateSteps = 1500;
 constexpr double kUsedAgain = 3.0;   // Newton steps of surrogates per factorisation
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
@@ -79,6 +78,11 @@ double penalty_from(double error) {
   return error <= kVeryNear ? kStiffBeta : std::max(2.0 / std::sqrt(error), kSoftBeta);
 }
 
+// Under the law that Newton finds hard.
+bool is_frictional(const ContactProblem& problem, const Monitor& monitor) {
+  return monitor.settings().law == Law::exact && problem.has_friction();
+}
+
 class Auto final : public Solver {
  public:
   std::string_view name() const override { return "auto"; }
@@ -100,8 +104,13 @@ class Auto final : public Solver {
   bool run_shallow_pile(const ContactProblem& problem, Monitor& monitor);
   bool run_frictional_pile(const ContactProblem& problem, Monitor& monitor);
   bool run_convex(const ContactProblem& problem, Monitor& monitor);
-  bool run_surrogates(const char* growth, Index stall, Index factorizations, Index steps, bool from_best,
-                      const ContactProblem& problem, Monitor& monitor);
+  // Of `canal`: growth of the penalty, outer steps without headway, Newton steps and outer steps.
+  struct Surrogates {
+    const char* growth;
+    Index stall, newton_steps, outer_steps;
+    bool from_best;
+  };
+  bool run_surrogates(const Surrogates& how, const ContactProblem& problem, Monitor& monitor);
   bool run_last_resort(const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
   bool run_point(const ContactProblem& problem, Monitor& monitor);
@@ -109,7 +118,6 @@ class Auto final : public Solver {
   bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
            const ContactProblem& problem, Monitor& monitor, bool from_best = true);
   bool is_dear(const ContactProblem& problem) const;
-  bool is_frictional(const ContactProblem& problem, const Monitor& monitor) const;
   bool is_dear_pile() const { return pile_factor_ > dear_from_; }
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
 
@@ -126,7 +134,7 @@ class Auto final : public Solver {
   double factor_flops_ = 0.0;        // multiply-adds of a factorisation, known once ADMM has made one
   double pile_factor_ = 0.0;         // sweeps that one factorisation of a pile costs, 0: not known, ...
   double dear_from_ = kCheapFactor;  // ... and how many are too many
-  bool point_tried_ = false;
+  bool point_tried_ = false, convex_tried_ = false;
   bool cold_ = true;  // started from zero
 };
 
@@ -141,7 +149,7 @@ std::vector<Option> Auto::options() {
 
 Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
   factor_flops_ = 0.0;
-  point_tried_ = false;
+  point_tried_ = convex_tried_ = false;
   origin_ = monitor.start();
   cold_ = origin_.isZero(0.0);
   if (SmallDelassus::is_tiny(problem) &&
@@ -274,10 +282,6 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   return !is_dear_pile() && run_point(problem, monitor);
 }
 
-bool Auto::is_frictional(const ContactProblem& problem, const Monitor& monitor) const {
-  return monitor.settings().law == Law::exact && problem.has_friction();
-}
-
 // With friction Newton goes round in circles from what sweeps leave: penalties too stiff to be solved, and softer ones
 // that lead nowhere. An interior path gets near in some fifteen steps, whatever changes on the way, and convex surrogates
 // end from there. Where sweeps get ahead, they cost less.
@@ -295,38 +299,39 @@ bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) 
 // As long as their penalty grows slowly. Where they do not get ahead from what the stages before have found, they mostly
 // do from where those began.
 bool Auto::run_convex(const ContactProblem& problem, Monitor& monitor) {
-  return run_surrogates("2", 30, 800, kConvexSteps, true, problem, monitor) ||
-         run_surrogates("1.5", 60, 2000, kLongConvexSteps, false, problem, monitor);
+  return run_surrogates({"2", 30, 800, kConvexSteps, true}, problem, monitor) ||
+         run_surrogates({"1.5", 60, 2000, kLongConvexSteps, false}, problem, monitor);
 }
 
-bool Auto::run_surrogates(const char* growth, Index stall, Index factorizations, Index steps, bool from_best,
-                          const ContactProblem& problem, Monitor& monitor) {
+bool Auto::run_surrogates(const Surrogates& how, const ContactProblem& problem, Monitor& monitor) {
+  convex_tried_ = true;
   if (!convex_) {
     convex_ = make_canal();
     convex_->set_option("beta", "30");
     convex_->set_option("inner", "0.3");
   }
-  convex_->set_option("growth", growth);
-  convex_->set_option("stall", std::to_string(stall));
-  convex_->set_option("factorizations", std::to_string(factorizations));
-  return run(convex_, make_canal, steps, problem, monitor, from_best);
+  convex_->set_option("growth", how.growth);
+  convex_->set_option("stall", std::to_string(how.stall));
+  convex_->set_option("newton_total", std::to_string(how.newton_steps));
+  return run(convex_, make_canal, how.outer_steps, problem, monitor, how.from_best);
 }
 
 // A pile on its way that nothing above has solved: one more attempt, as long as its factorisations are worth their time.
-// Rather than for minutes the step then ends with the best impulses known and what they are good for.
+// The step then ends with the best impulses known and what they are good for.
 bool Auto::run_last_resort(const ContactProblem& problem, Monitor& monitor) {
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return true;
-  if (problem.constraint_count() > large_) return false;
   if (run(admm_, make_admm, admm_iterations_, problem, monitor, false)) return true;
   const double factor = std::max({pile_factor_, factor_flops_ / sweep_flops(problem), 1.0});
   const auto worth = static_cast<Index>(kLastResort / factor);
-  if (is_frictional(problem, monitor) && (pile_factor_ == 0.0 || is_dear_pile())) {
+  if (worth < kFewestFactors || problem.constraint_count() > large_) return false;
+  if (is_frictional(problem, monitor) && !convex_tried_) {
     const Index steps = std::min(static_cast<Index>(kUsedAgain * worth), kLastSurrogateSteps);
-    return run_surrogates("2", 30, steps, kConvexSteps, true, problem, monitor);
+    return run_surrogates({"2", 30, steps, kConvexSteps, true}, problem, monitor);
   }
   if (!newton_) newton_ = make_alnewton();
   set_plan(*newton_, {.factorizations = std::min(worth, kLastFactors), .beta = kWarmBeta});
-  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor);
+  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor) ||
+         (worth >= kPointIterations && run_point(problem, monitor));
 }
 
 bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {

@@ -7,7 +7,8 @@
 //   sweeps          a few of nsgs, and more where their rate promises the tolerance soon
 //   admm            accelerated, a limited number of iterations
 //   alnewton, ipm   until the certificate is met; ipm first where the scales of sliding contacts spread widely
-//   rounds          the same again, more patiently, from the best iterate
+//   rounds          the same again, more patiently, from the best iterate; piles that start from impulses other than zero,
+//                   steps of a simulation, end with one attempt of bounded work instead
 //
 // Settings::explain records what every stage cost.
 #pragma once

@@ -86,7 +86,7 @@ class Canal final : public Solver {
   Index newton_steps_ = 50, corrector_steps_ = 15;
   double inner_ = 0.1;
   Index memory_ = 10;
-  Index stall_ = 300, factorizations_ = 1000000;
+  Index stall_ = 300, newton_total_ = 1000000;
   double line_tolerance_ = 0.1;
   double printed_beta_ = 1e4, kappa_ = 10.0, printed_beta_max_ = 1e8, zeta_ = 0.25;
   double inner_tolerance_ = 1e-10;
@@ -128,7 +128,7 @@ std::vector<Option> Canal::options() {
                      1000),
       flag_option("reuse", "default: strict Newton steps with the last factors where they serve", reuse_),
       integer_option("stall", "outer steps without headway before giving up", stall_, 1, 1000000),
-      integer_option("factorizations", "Newton steps of all surrogates before giving up", factorizations_, 1,
+      integer_option("newton_total", "Newton steps of all surrogates before giving up", newton_total_, 1,
                      1000000),
       integer_option("anderson", "default: memory of the Anderson acceleration, 0 = off", memory_, 0, 30),
       real_option("line_tolerance", "exact line search: slope left, relative", line_tolerance_, 1e-15, 0.9),
@@ -375,7 +375,7 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
     }
     if (k - best_step > stall_) return Status::stalled;
     taken += steps_;
-    if (taken >= factorizations_) return Status::iteration_limit;
+    if (taken >= newton_total_) return Status::iteration_limit;
     natural_ = natural_map(problem, law);
     advance();
     adapt(problem, law, outcome);

@@ -48,14 +48,25 @@ bool SurrogateNewton::newton_direction(const Surrogate& s, Index& factorizations
   const BlockDiagonal& mass = s.problem.mass();
   const BlockJacobian& jacobian = s.problem.jacobian();
   s.proximal.derivative(s.problem, s.law, shifted_, s.multiplier, derivative_);
-  product_ = -residual_;
-  if (reuse_ && lu_.solve_with_last_factors(mass, jacobian, derivative_, product_, kInexact, newton_)) {
-    return true;
-  }
+  if (reuse_ && direction_from_last_factors(s)) return true;
   ++factorizations;
   if (!lu_.factorize(mass, jacobian, derivative_)) return false;
+  product_ = -residual_;
   lu_.solve(product_, newton_, 0);
   return newton_.allFinite();
+}
+
+// Good enough in the norm of the line search, too: the same one where the mass is one.
+bool SurrogateNewton::direction_from_last_factors(const Surrogate& s) {
+  const BlockDiagonal& mass = s.problem.mass();
+  product_ = -residual_;
+  if (!lu_.solve_with_last_factors(mass, s.problem.jacobian(), derivative_, product_, kInexact, newton_)) {
+    return false;
+  }
+  if (mass.is_identity()) return true;
+  multiply(s.problem, newton_, false, product_);
+  product_ += residual_;
+  return mass_norm(s.problem, product_) <= 2.0 * kInexact * mass_norm(s.problem, residual_);
 }
 
 SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, Law law,
@@ -68,11 +79,15 @@ SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, La
   radius_ = std::numeric_limits<double>::infinity();
   out.residual = evaluate(s, v_);
   while (out.steps < most && out.residual > tolerance) {
+    if (interrupt_ != nullptr && (*interrupt_)()) break;
     ++out.steps;
+    const Index before = out.factorizations;
     if (!newton_direction(s, out.factorizations)) break;
     const bool moved =
         method == Globalisation::damped ? damped_step(s, out.residual) : dogleg_step(s, out.residual);
-    if (!moved) break;
+    if (moved) continue;
+    if (out.factorizations > before) break;
+    lu_.forget_factors();  // they may be to blame
   }
   out.solved = out.residual <= tolerance;
   return out;

@@ -29,14 +29,18 @@ class SurrogateNewton {
     double residual = 0.0;
   };
 
-  void set_interrupt(const std::function<bool()>* interrupt) { lu_.set_interrupt(interrupt); }
+  // Asked before every step and column of a factorisation; a true answer ends solve().
+  void set_interrupt(const std::function<bool()>* interrupt) {
+    interrupt_ = interrupt;
+    lu_.set_interrupt(interrupt);
+  }
   // damped: |r| must fall by `sufficient` times the step length, which is halved at most `most` times.
   void set_backtracking(double sufficient, int most) {
     sufficient_ = sufficient;
     backtracks_ = most;
   }
   // Newton steps by an iterative solution with the last factors where that costs less than new ones, to a twentieth of the
-  // residual: as good as exact ones, whose lengths the line search halves in any case.
+  // residual; where no length of such a step does, with new factors.
   void set_reuse(bool on) { reuse_ = on; }
   void prepare(const ContactProblem& problem);
 
@@ -60,6 +64,7 @@ class SurrogateNewton {
   double evaluate(const Surrogate& s, const Vector& v);
   double mass_norm(const ContactProblem& problem, const Vector& momentum);
   bool newton_direction(const Surrogate& s, Index& factorizations);
+  bool direction_from_last_factors(const Surrogate& s);
   bool damped_step(const Surrogate& s, double& residual);
   bool dogleg_step(const Surrogate& s, double& residual);
   void cauchy_step(const ContactProblem& problem);
@@ -69,6 +74,7 @@ class SurrogateNewton {
   double sufficient_ = 0.1;
   int backtracks_ = 12;
   bool reuse_ = false;
+  const std::function<bool()>* interrupt_ = nullptr;
   PrimalLu lu_;
   std::vector<Mat3> derivative_;
   Vector v_, trial_, residual_, direction_, newton_, cauchy_, work_, product_;  // [dofs]
