@@ -27,6 +27,13 @@ ContactProblem scene(const char* kind, std::uint64_t seed, bool slide, double ma
   return generate(kind, settings);
 }
 
+ContactProblem pile(Index bodies, double friction = 0.5) {
+  GeneratorSettings settings;
+  settings.bodies = bodies;
+  settings.friction = friction;
+  return generate("pile", settings);
+}
+
 TEST(Canal, PointOnSlope) { test::expect_points_on_slopes(*make_canal()); }
 
 TEST(Canal, PrintedVariantOnEasyProblems) {
@@ -165,9 +172,7 @@ TEST(Canal, ContradictionsAreNotSolved) {
 
 // Older factors save factorisations of a pile, and lead to a solution as good.
 TEST(Canal, FactorsServeSeveralSteps) {
-  GeneratorSettings settings;
-  settings.bodies = 150;
-  const ContactProblem problem = generate("pile", settings);
+  const ContactProblem problem = pile(150);
   Solution solution;
   const Report fresh = make_solver("canal:reuse=off")->solve(problem, to(1e-8), solution);
   const Report reused = make_solver("canal")->solve(problem, to(1e-8), solution);
@@ -179,12 +184,8 @@ TEST(Canal, FactorsServeSeveralSteps) {
 
 // ... but never those of another problem: islands meet solvers in an order that depends on the threads.
 TEST(Canal, WhatWasSolvedBeforeLeavesNoTrace) {
-  GeneratorSettings settings;
-  settings.bodies = 150;
-  settings.friction = 0.5;
-  const ContactProblem other = generate("pile", settings);
-  settings.friction = 0.50005;  // the same structure, nearly the same matrices
-  const ContactProblem problem = generate("pile", settings);
+  // The same structure, nearly the same matrices.
+  const ContactProblem other = pile(150, 0.5), problem = pile(150, 0.50005);
   constexpr const char* kSpec = "canal:growth=1";
   const auto used = make_solver(kSpec);
   Solution before, expected, solution;
@@ -196,9 +197,7 @@ TEST(Canal, WhatWasSolvedBeforeLeavesNoTrace) {
 }
 
 TEST(Canal, GivesUpWhenItsBudgetIsSpent) {
-  GeneratorSettings settings;
-  settings.bodies = 60;
-  const ContactProblem problem = generate("pile", settings);
+  const ContactProblem problem = pile(60);
   Solution solution;
   const Report free = make_solver("canal")->solve(problem, to(1e-8), solution);
   ASSERT_EQ(free.status, Status::converged);
