@@ -15,12 +15,13 @@
 // Local solvers: exact (solve/one_contact.h), quartic, newton, projection (solve/local_step.h). omega > 1
 // over-relaxes; where the sweeps run in a cycle it is lowered in steps to about 0.3 (with redundant
 // frictional contacts 0.8 was seen to end a cycle that 1 never left). Settled constraints rest for up to
-// `freeze` sweeps. accelerate=cg: nonlinear conjugate gradients over the sweeps, for large piles.
+// `freeze` sweeps. accelerate=cg: conjugate gradients over the sweeps, for large piles (sweep_acceleration.h).
 #include "tribo/solve/nsgs.h"
 
 #include "tribo/solve/local_step.h"
 #include "tribo/solve/one_contact.h"
 #include "tribo/solve/sweep.h"
+#include "tribo/solve/sweep_acceleration.h"
 
 namespace tribo {
 namespace {
@@ -77,6 +78,8 @@ class Nsgs final : public Solver {
   SweepOrder order_;
   SweepRest rest_;
   SweepMomentum momentum_;
+  SweepSubspace subspace_;
+  bool frictional_ = false;
   SweepState state_;
   std::vector<ScalarRow> scalar_;
   std::vector<ExactContact> exact_;
@@ -119,13 +122,17 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
   Visitor visitor{visit, scalar_};
   const bool accelerated = acceleration_ == Acceleration::cg && !plan_.plain;
   rest_.reset(problem.constraint_count(), longest_rest_, accelerated);
-  if (!plan_.go_on || plan_.plain) momentum_.reset();
+  if (!plan_.go_on || plan_.plain) {
+    momentum_.reset();
+    subspace_.reset();
+  }
   const std::span<const Index> visits = plan_.only.empty() ? order_.visits() : plan_.only;
   const auto one_sweep = [&](Index) {
     if (shuffle_ == Shuffle::every) order_.shuffle();
-    if (accelerated) momentum_.advance(sweeps_, state_.impulse);
+    if (accelerated && !frictional_) subspace_.advance(sweeps_, state_.impulse);
+    if (accelerated && frictional_) momentum_.advance(sweeps_, state_.impulse);
     const SweepChange change = rest_.sweep(sweeps_, visits, state_.impulse, visitor);
-    if (accelerated) momentum_.learn(change);
+    if (accelerated && frictional_) momentum_.learn(change);
     return change;
   };
   const auto calm_down = [&] {
@@ -140,9 +147,13 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
 Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
   if (!plan_.same_problem) {
-    sweeps_.setup(problem);
+    // On the velocities an energy costs no product with W.
+    const bool minimises = acceleration_ == Acceleration::cg && !problem.has_friction();
+    sweeps_.setup(problem, minimises ? SweepOperator::Mode::velocity : SweepOperator::Mode::automatic);
     order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
     if (shuffle_ == Shuffle::once) order_.shuffle();
+    frictional_ = problem.has_friction();
+    if (minimises) subspace_.setup(problem);
   }
   if (!plan_.same_problem || relaxation_ != plan_.relaxation * omega_) {
     relaxation_ = plan_.relaxation * omega_;

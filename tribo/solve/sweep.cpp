@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace tribo {
 namespace {
 
-constexpr double kLongestGrowth = 1.3;  // of squared steps, before directions are forgotten
+constexpr double kNegligible = 1e-14;  // entry of a piece of G beside its largest
 constexpr Index kStillPeriod = 4;       // accelerated sweeps between two looks at who rests
 constexpr double kRounding = 4e-16;     // relative step of a sweep that changed nothing but the last digits
 
@@ -38,6 +39,7 @@ void SweepOperator::number_constraints() {
     Constraint& c = constraint_[i];
     c.row = problem_->row(i);
     c.contact = problem_->kind(i) == ConstraintKind::contact;
+    c.pair = false;
     c.slot = c.contact ? contacts++ : scalars++;
   }
 }
@@ -59,6 +61,25 @@ bool SweepOperator::rows_are_cheaper() {
   return 2.0 * entries_of_w < 2.0 * entries_of_j;
 }
 
+// Column r of G = L^-1 J^T by forward substitution; without `lower`: L = I.
+void SweepOperator::fill_column(const double* j, Index rows, Index r, const double* lower, Index n, double* g) {
+  for (Index k = 0; k < n; ++k) g[k] = j[k * rows + r];
+  for (Index k = 0; k < n && lower != nullptr; ++k) {
+    if (g[k] == 0.0) continue;
+    const double* column = lower + static_cast<std::size_t>(k) * n;
+    g[k] /= column[k];
+    for (Index l = k + 1; l < n; ++l) g[l] -= column[l] * g[k];
+  }
+}
+
+// First of the three of six degrees of freedom that a scalar row touches but for rounding; -1: it touches others too.
+// A ball without friction does not turn.
+Index SweepOperator::touched_half(const double* g) {
+  const Eigen::Map<const Vec3> first(g), last(g + 3);
+  const double a = first.cwiseAbs().maxCoeff(), b = last.cwiseAbs().maxCoeff();
+  return b <= kNegligible * a ? 0 : a <= kNegligible * b ? 3 : -1;
+}
+
 void SweepOperator::setup_velocity() {
   const BlockJacobian& jacobian = problem_->jacobian();
   const BlockDiagonalCholesky& factor = problem_->mass_factor();
@@ -66,6 +87,7 @@ void SweepOperator::setup_velocity() {
   const Index count = problem_->constraint_count();
   piece_.resize(jacobian.piece_count());
   data_.resize(jacobian.entry_count());
+  tree_.assign(problem_->tree_count(), {std::numeric_limits<Index>::max(), 0, 0});
   std::size_t at = 0;
   for (Index i = 0; i < count; ++i) {
     Constraint& c = constraint_[i];
@@ -74,28 +96,51 @@ void SweepOperator::setup_velocity() {
     c.data = at;
     const Index rows = jacobian.rows(i);
     for (Index p = c.begin; p < c.end; ++p) {
-      const Index n = jacobian.piece_cols(p);
-      piece_[p] = {jacobian.piece_dof(p), n};
-      const double* j = jacobian.piece_data(p);
-      const double* lower = unit ? nullptr : factor.lower(jacobian.piece_tree(p)).data();
-      for (Index r = 0; r < rows; ++r) {  // column r of G = L^-1 J^T by forward substitution
-        double* g = data_.data() + at + static_cast<std::size_t>(r) * n;
-        for (Index k = 0; k < n; ++k) g[k] = j[k * rows + r];
-        for (Index k = 0; k < n && !unit; ++k) {
-          if (g[k] == 0.0) continue;
-          const double* column = lower + static_cast<std::size_t>(k) * n;
-          g[k] /= column[k];
-          for (Index l = k + 1; l < n; ++l) g[l] -= column[l] * g[k];
-        }
+      const Index n = jacobian.piece_cols(p), tree = jacobian.piece_tree(p);
+      const double* lower = unit ? nullptr : factor.lower(tree).data();
+      for (Index r = 0; r < rows; ++r) {
+        fill_column(jacobian.piece_data(p), rows, r, lower, n,
+                    data_.data() + at + static_cast<std::size_t>(r) * n);
       }
-      at += static_cast<std::size_t>(rows) * n;
+      Piece& piece = piece_[p] = {0, n};
+      const Index half = rows == 1 && n == 6 ? touched_half(data_.data() + at) : -1;
+      if (half >= 0) {
+        piece = {half, 3};
+        std::copy_n(data_.data() + at + half, 3, data_.data() + at);
+      }
+      tree_[tree].first = std::min(tree_[tree].first, piece.dof);
+      tree_[tree].last = std::max(tree_[tree].last, piece.dof + piece.size);
+      at += static_cast<std::size_t>(rows) * piece.size;
     }
   }
-  y_free_ = problem_->momentum();
-  for (Index b = 0; b < factor.block_count() && !unit; ++b) {
-    const auto lower = factor.lower(b);
-    const Index start = problem_->mass().block_start(b);
-    lower.triangularView<Eigen::Lower>().solveInPlace(y_free_.segment(start, lower.rows()));
+  setup_state();
+  for (Index p = 0; p < jacobian.piece_count(); ++p) {
+    const Touched& touched = tree_[jacobian.piece_tree(p)];
+    piece_[p].dof += touched.start - touched.first;
+  }
+  for (Constraint& c : constraint_) {
+    c.pair = !c.contact && c.end - c.begin == 2 && piece_[c.begin].size == 3 && piece_[c.begin + 1].size == 3;
+    if (c.pair) std::tie(c.begin, c.end) = std::pair(piece_[c.begin].dof, piece_[c.begin + 1].dof);
+  }
+}
+
+// y of the degrees of freedom that are touched.
+void SweepOperator::setup_state() {
+  const BlockDiagonalCholesky& factor = problem_->mass_factor();
+  const bool unit = problem_->mass().is_identity();
+  Index size = 0;
+  for (Touched& tree : tree_) {
+    tree.start = size;
+    size += std::max<Index>(tree.last - tree.first, 0);
+  }
+  y_free_.resize(size);
+  for (Index b = 0; b < problem_->tree_count(); ++b) {
+    const auto& [first, last, start] = tree_[b];
+    if (last <= first) continue;
+    const Index n = problem_->mass().block_size(b);
+    momentum_ = problem_->momentum().segment(problem_->mass().block_start(b), n);
+    if (!unit) factor.lower(b).triangularView<Eigen::Lower>().solveInPlace(momentum_);
+    y_free_.segment(start, last - first) = momentum_.segment(first, last - first);
   }
   y_ = y_free_;
 }
@@ -129,18 +174,21 @@ void SweepOperator::setup_rows_from_matrix(const BlockMatrix& matrix) {
   }
 }
 
-void SweepOperator::refresh(const Vector& impulse, Vector& velocity) {
-  if (mode_ == Mode::velocity) {
-    y_ = y_free_;
-    for (const Constraint& c : constraint_) {
-      if (c.contact) {
-        const Vec3 lambda = impulse.segment<3>(c.row);
-        if (!lambda.isZero(0.0)) push_contact(c, lambda);
-      } else if (impulse[c.row] != 0.0) {
-        push_scalar(c, impulse[c.row]);
-      }
+void SweepOperator::renew_state(const Vector& impulse) {
+  if (mode_ == Mode::rows) return;
+  y_ = y_free_;
+  for (const Constraint& c : constraint_) {
+    if (c.contact) {
+      const Vec3 lambda = impulse.segment<3>(c.row);
+      if (!lambda.isZero(0.0)) push_contact(c, lambda);
+    } else if (impulse[c.row] != 0.0) {
+      push_scalar(c, impulse[c.row]);
     }
   }
+}
+
+void SweepOperator::refresh(const Vector& impulse, Vector& velocity) {
+  renew_state(impulse);
   find_velocity(impulse, velocity);
 }
 
@@ -223,43 +271,6 @@ void SweepRest::update(std::span<const Index> awake, const SweepChange& change) 
       ++resting_;
     }
   }
-}
-
-namespace {
-
-// x: after the last sweep, before: before it.
-void advance_along(double ratio, bool forget, Vector& direction, Vector& before, Vector& x) {
-  for (Index k = 0; k < x.size(); ++k) {
-    const double ahead = ratio * direction[k];
-    direction[k] = forget ? 0.0 : ahead + (x[k] - before[k]);
-    before[k] = x[k] += ahead;
-  }
-}
-
-}  // namespace
-
-void SweepMomentum::reset() {
-  fresh_ = true;
-  last_ = ratio_ = 0.0;
-}
-
-void SweepMomentum::advance(SweepOperator& sweeps, Vector& impulse) {
-  if (fresh_) {
-    impulse_ = impulse;
-    state_ = sweeps.state();
-    direction_.setZero(impulse_.size());
-    direction_state_.setZero(state_.size());
-    return;
-  }
-  advance_along(ratio_, forget_, direction_, impulse_, impulse);
-  advance_along(ratio_, forget_, direction_state_, state_, sweeps.state());
-}
-
-void SweepMomentum::learn(const SweepChange& change) {
-  forget_ = !fresh_ && !(change.step <= kLongestGrowth * last_);
-  ratio_ = fresh_ || forget_ || change.step == 0.0 ? 0.0 : change.step / last_;
-  last_ = change.step;
-  fresh_ = false;
 }
 
 SweepWatch::SweepWatch(const ContactProblem& problem, double tolerance) : tolerance_(tolerance) {

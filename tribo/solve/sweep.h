@@ -44,6 +44,18 @@ class SweepOperator {
 
   // What the sweeps keep beside the impulses, an affine function of them: y in velocity mode, nothing in rows mode.
   Vector& state() { return y_; }
+  // Without the rounding collected by sweeps.
+  void renew_state(const Vector& impulse);
+  // The state follows a step of impulse i that is none of a sweep; the step of a scalar row is the first entry.
+  void push(Index i, const Vec3& step) {
+    if (mode_ == Mode::rows) return;
+    const Constraint& c = constraint_[i];
+    if (c.contact) {
+      push_contact(c, step);
+    } else {
+      push_scalar(c, step[0]);
+    }
+  }
 
   // Visits constraints in `order`; `local` maps the constraint's w and impulse to its new impulse:
   //   Vec3 local.contact(Index slot, const Vec3& w, const Vec3& impulse)
@@ -61,13 +73,18 @@ class SweepOperator {
   struct Constraint {
     Index row = 0;
     Index slot = 0;
-    Index begin = 0, end = 0;  // pieces (velocity) or blocks (rows)
+    Index begin = 0, end = 0;  // pieces (velocity) or blocks (rows); pair: first entries of y of its two pieces
     std::size_t data = 0;      // first entry of its pieces or blocks in data_
     bool contact = false;
+    bool pair = false;  // scalar row with two pieces of three entries: balls without friction (velocity)
   };
   struct Piece {
-    Index dof = 0;   // first degree of freedom (velocity) or column (rows)
+    Index dof = 0;   // first entry of y (velocity) or column (rows)
     Index size = 0;  // degrees of freedom, or 3 / 1 columns
+  };
+  struct Touched {
+    Index first = 0, last = 0;  // degrees of freedom of a tree that constraints touch
+    Index start = 0;            // of these in y
   };
   // A block row of a contact is stored with four rows, the last one zero, which fills vector registers
   // evenly.
@@ -76,6 +93,9 @@ class SweepOperator {
   void number_constraints();
   bool rows_are_cheaper();
   void setup_velocity();
+  void setup_state();
+  static void fill_column(const double* j, Index rows, Index r, const double* lower, Index n, double* g);
+  static Index touched_half(const double* g);
   void setup_rows_from_matrix(const BlockMatrix& matrix);
 
   template <bool kRows, class Local>
@@ -92,7 +112,9 @@ class SweepOperator {
   std::vector<Constraint> constraint_;
   std::vector<Piece> piece_;
   Numbers data_;
-  Vector y_, y_free_;  // L^T v and its value without impulses, L^-1 b
+  std::vector<Touched> tree_;  // [trees], velocity
+  Vector y_, y_free_;          // L^T v and its value without impulses, L^-1 b, where constraints touch them
+  Vector momentum_;
   // For forming W out of the pieces.
   std::vector<Index> tree_rows_;  // [trees] constraint rows on each tree
   DelassusAssembler assembler_;   // forms W for Mode::rows
@@ -125,10 +147,11 @@ class SweepRest {
   SweepChange sweep(SweepOperator& sweeps, std::span<const Index> order, Vector& impulse, Local&& local) {
     if (longest_ == 0) return sweeps.sweep(order, impulse, local);
     if (sweep_ % period_ == 0) present_ = find_awake(order);
-    SweepChange change = sweeps.sweep(present_, impulse, local, steps_.data());
+    const bool looks = ++sweep_ % period_ == 0;
+    SweepChange change = sweeps.sweep(present_, impulse, local, looks ? steps_.data() : nullptr);
     change.complete = present_.size() == order.size();
     if (present_.size() < rest_.size()) change.impulse = impulse.squaredNorm();
-    if (++sweep_ % period_ == 0) update(present_, change);
+    if (looks) update(present_, change);
     return change;
   }
 
@@ -144,29 +167,6 @@ class SweepRest {
   std::vector<std::uint16_t> rest_, quiet_;  // sweeps to rest, and visits without a step
   std::vector<Index> awake_;
   Numbers steps_;
-};
-
-// Nonlinear conjugate gradients over the sweeps (Silcowitz-Hansen et al. 2010): the step s_k of a sweep stands for the
-// preconditioned gradient, and before the next sweep the impulses go on along what is left of the earlier steps,
-//
-//   lambda += beta_k p_k-1,   p_k = beta_k p_k-1 + s_k,   beta_k = |s_k|^2 / |s_k-1|^2   (Fletcher-Reeves).
-//
-// Directions are forgotten where steps grow. The sweep that follows brings every impulse back into its set, so what is
-// checked is always the result of a sweep. Takes about the square root of the number of plain sweeps.
-class SweepMomentum {
- public:
-  void reset();
-  // Before a sweep.
-  void advance(SweepOperator& sweeps, Vector& impulse);
-  // After it.
-  void learn(const SweepChange& change);
-
- private:
-  double last_ = 0.0;   // |s|^2 of the last sweep
-  double ratio_ = 0.0;  // beta
-  bool fresh_ = true, forget_ = true;
-  Vector impulse_, state_;  // before the last sweep
-  Vector direction_, direction_state_;
 };
 
 // Decides when the full error is worth its price (about a sweep). The step of a sweep relative to the
@@ -293,6 +293,11 @@ template <bool kRows>
                                                                     const double* impulse) const {
   const double* data = data_.data() + c.data;
   const double* from = kRows ? impulse : y_.data();
+  if (!kRows && c.pair) {
+    const double *a = from + c.begin, *b = from + c.end;
+    return problem_->bias()[c.row] + ((data[0] * a[0] + data[1] * a[1] + data[2] * a[2]) +
+                                      (data[3] * b[0] + data[4] * b[1] + data[5] * b[2]));
+  }
   double u = kRows ? problem_->free_velocity()[c.row] : problem_->bias()[c.row];
   Vec6 sum = Vec6::Zero();
   for (Index k = c.begin; k < c.end; ++k) {
@@ -325,6 +330,11 @@ inline void SweepOperator::push_contact(const Constraint& c, const Vec3& step) {
 
 inline void SweepOperator::push_scalar(const Constraint& c, double step) {
   const double* data = data_.data() + c.data;
+  if (c.pair) {
+    Eigen::Map<Vec3>(y_.data() + c.begin) += step * Eigen::Map<const Vec3>(data);
+    Eigen::Map<Vec3>(y_.data() + c.end) += step * Eigen::Map<const Vec3>(data + 3);
+    return;
+  }
   for (Index k = c.begin; k < c.end; ++k) {
     const auto [dof, size] = piece_[k];
     if (size == 6) {
