@@ -4,14 +4,9 @@
 #include <algorithm>
 
 #include "tribo/linalg/dense_lu.h"
+#include "tribo/linalg/padded_product.h"
 
 namespace tribo {
-namespace {
-
-using MatrixMap = Eigen::Map<Matrix>;
-
-}  // namespace
-
 void split_derivative(Index rows, double scale, const Mat3& derivative, Mat3& kept, Mat3& left) {
   if (rows == 3) {
     kept = (Mat3::Identity() + scale * derivative).inverse();
@@ -29,11 +24,12 @@ void DenseNewton::begin(Index dofs, Index most_constraints, Index most_rows) {
   active_.reserve(most_constraints);
   const std::size_t entries = static_cast<std::size_t>(dofs) * most_rows;
   const auto smaller = static_cast<std::size_t>(std::min(dofs, most_rows));
-  if (columns_.size() < entries) {
-    columns_.resize(entries);
-    weighted_.resize(entries);
-  }
-  if (matrix_.size() < smaller * smaller) matrix_.resize(smaller * smaller);
+  const auto weighted = std::max(static_cast<std::size_t>(padded(dofs)) * most_rows,
+                                 static_cast<std::size_t>(padded(most_rows)) * dofs);
+  if (columns_.size() < entries) columns_.resize(entries);
+  if (weighted_.size() < weighted) weighted_.resize(weighted);
+  const std::size_t matrix = smaller * padded(static_cast<Index>(smaller));
+  if (matrix_.size() < matrix) matrix_.resize(matrix);
   if (exchanges_.size() < smaller) exchanges_.resize(smaller);
   if (static_cast<Index>(rhs_.size()) < most_rows) rhs_.resize(most_rows);
   if (static_cast<Index>(kept_.size()) < most_constraints) {
@@ -52,85 +48,90 @@ void DenseNewton::add(const double* columns, Index rows, double scale, const Mat
 bool DenseNewton::factorize() {
   by_dofs_ = dofs_ <= active_rows_;
   const Index size = std::min(dofs_, active_rows_);
+  stride_ = padded(size);
   if (by_dofs_) {
     form_dofs();
   } else {
     form_rows();
   }
-  return factorize_lu(matrix_.data(), size, size, exchanges_.data());
+  return factorize_lu(matrix_.data(), size, stride_, exchanges_.data());
 }
 
 void DenseNewton::solve_in_place(double* r) {
   if (by_dofs_) {
-    solve_lu(matrix_.data(), dofs_, dofs_, exchanges_.data(), r);
+    solve_lu(matrix_.data(), dofs_, stride_, exchanges_.data(), r);
   } else if (active_rows_ > 0) {
-    const MatrixMap x(columns_.data(), dofs_, active_rows_);
-    const MatrixMap weighted(weighted_.data(), dofs_, active_rows_);
+    const Eigen::Map<const Matrix> x(columns_.data(), dofs_, active_rows_);
+    const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> weighted(weighted_.data(), active_rows_, dofs_,
+                                                                     Eigen::OuterStride<>(stride_));
     Eigen::Map<Vector> rhs(rhs_.data(), active_rows_), residual(r, dofs_);
-    rhs.noalias() = weighted.transpose() * residual;
-    solve_lu(matrix_.data(), active_rows_, active_rows_, exchanges_.data(), rhs_.data());
+    rhs.noalias() = weighted * residual;
+    solve_lu(matrix_.data(), active_rows_, stride_, exchanges_.data(), rhs_.data());
     residual.noalias() -= x * rhs;
   }
 }
 
-// X_a times the blocks weight(k) on the diagonal, column by column.
-template <class Weight>
-void DenseNewton::weigh(const Weight& weight) {
+// X_a D, column by column.
+void DenseNewton::weigh_columns() {
+  const Index n = dofs_;
+  const double* x = columns_.data();
+  double* out = weighted_.data();
+  for (const Active& active : active_) {
+    const Mat3& w = *active.derivative;
+    const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
+    for (Index c = 0; c < active.rows; ++c, x += n, out += stride_) {
+      const double w0 = w(0, c), w1 = w(1, c), w2 = w(2, c);
+      if (active.rows == 3) {
+        for (Index k = 0; k < n; ++k) out[k] = w0 * x0[k] + w1 * x1[k] + w2 * x2[k];
+      } else {
+        for (Index k = 0; k < n; ++k) out[k] = w0 * x0[k];
+      }
+      std::fill(out + n, out + stride_, 0.0);
+    }
+  }
+}
+
+// w^-1 (I - E) X_a^T, row by row.
+void DenseNewton::weigh_rows() {
   const Index n = dofs_;
   const double* x = columns_.data();
   double* out = weighted_.data();
   for (std::size_t i = 0; i < active_.size(); ++i) {
-    const Mat3& w = weight(i);
+    const Mat3& w = left_[i];
     if (active_[i].rows == 3) {
       const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
-      for (int c = 0; c < 3; ++c, x += n, out += n) {
-        const double w0 = w(0, c), w1 = w(1, c), w2 = w(2, c);
-        for (Index k = 0; k < n; ++k) out[k] = w0 * x0[k] + w1 * x1[k] + w2 * x2[k];
+      for (Index k = 0; k < n; ++k) {
+        Eigen::Map<Vec3>(out + k * stride_) = w.col(0) * x0[k] + w.col(1) * x1[k] + w.col(2) * x2[k];
       }
     } else {
-      const double w0 = w(0, 0);
-      for (Index k = 0; k < n; ++k) out[k] = w0 * x[k];
-      x += n;
-      out += n;
+      for (Index k = 0; k < n; ++k) out[k * stride_] = w(0, 0) * x[k];
     }
+    x += n * active_[i].rows;
+    out += active_[i].rows;
+  }
+  for (Index k = 0; k < n; ++k) {
+    double* column = weighted_.data() + k * stride_;
+    std::fill(column + active_rows_, column + stride_, 0.0);
   }
 }
 
 void DenseNewton::form_dofs() {
-  const Index n = dofs_;
-  const MatrixMap x(columns_.data(), n, active_rows_);
-  MatrixMap xd(weighted_.data(), n, active_rows_), m(matrix_.data(), n, n);
-  weigh([&](std::size_t i) -> const Mat3& { return *active_[i].derivative; });
-  if (n == 6) {
-    using Six = Eigen::Matrix<double, 6, Eigen::Dynamic>;
-    const Eigen::Map<const Six> x6(columns_.data(), 6, active_rows_);
-    Eigen::Matrix<double, 6, 6> sum = Eigen::Matrix<double, 6, 6>::Identity();
-    for (Index r = 0; r < active_rows_; ++r) {
-      const Eigen::Map<const Eigen::Matrix<double, 6, 1>> left(weighted_.data() + 6 * r);
-      for (int c = 0; c < 6; ++c) sum.col(c) += x6(c, r) * left;
-    }
-    m = sum;
-  } else {
-    m.noalias() = xd * x.transpose();
-    m.diagonal().array() += 1.0;
-  }
+  weigh_columns();
+  multiply_padded(weighted_.data(), stride_, active_rows_, columns_.data(), dofs_, 1, dofs_, matrix_.data());
+  for (Index d = 0; d < dofs_; ++d) matrix_[d * stride_ + d] += 1.0;
 }
 
 void DenseNewton::form_rows() {
-  const Index n = active_rows_;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     split_derivative(active_[i].rows, active_[i].scale, *active_[i].derivative, kept_[i], left_[i]);
-    left_[i].transposeInPlace();
   }
-  weigh([&](std::size_t i) -> const Mat3& { return left_[i]; });
-  const MatrixMap x(columns_.data(), dofs_, n), weighted(weighted_.data(), dofs_, n);
-  MatrixMap m(matrix_.data(), n, n);
-  m.noalias() = weighted.transpose() * x;
+  weigh_rows();
+  multiply_padded(weighted_.data(), stride_, dofs_, columns_.data(), 1, dofs_, active_rows_, matrix_.data());
   Index row = 0;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     const Index rows = active_[i].rows;
     for (Index c = 0; c < rows; ++c) {
-      for (Index r = 0; r < rows; ++r) m(row + r, row + c) += kept_[i](r, c);
+      for (Index r = 0; r < rows; ++r) matrix_[(row + c) * stride_ + row + r] += kept_[i](r, c);
     }
     row += rows;
   }

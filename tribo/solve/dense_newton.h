@@ -30,17 +30,18 @@ class DenseNewton {
     const Mat3* derivative;
   };
 
-  template <class Weight>
-  void weigh(const Weight& weight);
+  void weigh_columns();
+  void weigh_rows();
   void form_dofs();
   void form_rows();
 
   Index dofs_ = 0, active_rows_ = 0;
+  Index stride_ = 0;  // of weighted_ and matrix_
   bool by_dofs_ = true;
   std::vector<Active> active_;
-  Numbers columns_, weighted_;     // X_a; X_a D, or X_a (w^-1 (I - E))^T
+  Numbers columns_, weighted_;     // X_a; X_a D, or w^-1 (I - E) X_a^T
   Numbers matrix_, rhs_;           // factors; right-hand side in rows
-  std::vector<Mat3> kept_, left_;  // E and (w^-1 (I - E))^T of the active constraints
+  std::vector<Mat3> kept_, left_;  // E and w^-1 (I - E) of the active constraints
   std::vector<int> exchanges_;
 };
 

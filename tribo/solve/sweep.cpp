@@ -133,14 +133,13 @@ void SweepOperator::setup_state() {
     tree.start = size;
     size += std::max<Index>(tree.last - tree.first, 0);
   }
+  momentum_ = problem_->momentum();
+  if (!unit) factor.solve_lower_in_place(momentum_);
   y_free_.resize(size);
   for (Index b = 0; b < problem_->tree_count(); ++b) {
     const auto& [first, last, start] = tree_[b];
-    if (last <= first) continue;
-    const Index n = problem_->mass().block_size(b);
-    momentum_ = problem_->momentum().segment(problem_->mass().block_start(b), n);
-    if (!unit) factor.lower(b).triangularView<Eigen::Lower>().solveInPlace(momentum_);
-    y_free_.segment(start, last - first) = momentum_.segment(first, last - first);
+    const Index from = problem_->mass().block_start(b) + first;
+    for (Index k = 0; k < last - first; ++k) y_free_[start + k] = momentum_[from + k];
   }
   y_ = y_free_;
 }

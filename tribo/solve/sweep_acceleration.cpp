@@ -15,6 +15,7 @@ constexpr double kLongestGrowth = 1.3;  // of squared steps, before directions a
 // often in a row as there are ways.
 constexpr Index kRenewal = 24;
 constexpr double kSingular = 1e-12;  // ways that differ by less are one
+constexpr double kFarthest = 10.0;   // factor of a way that is but rounding
 
 // x: after the last sweep, before: before it.
 void advance_along(double ratio, bool forget, Vector& direction, Vector& before, Vector& x) {
@@ -120,8 +121,7 @@ struct SweepSubspace::Sums {
     }
     h = (scale.asDiagonal() * h * scale.asDiagonal()).eval();
     h.diagonal().setConstant(1.0 + kSingular);
-    const Vec3 factors = scale.cwiseProduct(h.ldlt().solve(scale.cwiseProduct(g)));
-    return factors.allFinite() ? factors : Vec3(Vec3::Zero());
+    return scale.cwiseProduct(h.ldlt().solve(scale.cwiseProduct(g)));
   }
 };
 
@@ -208,6 +208,10 @@ void SweepSubspace::advance(SweepOperator& sweeps, Vector& impulse) {
   Sums sums;
   add_energy(impulse, image, sums);
   const Vec3 factors = sums.solve();
+  if (!(factors.cwiseAbs().maxCoeff() <= kFarthest)) {
+    sweeps.renew_state(impulse);
+    return begin(impulse, image);
+  }
   move(factors, impulse_, impulse);
   if (!rows_) move(factors, image_, sweeps.state());
   project(sweeps, impulse);
