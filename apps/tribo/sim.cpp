@@ -28,7 +28,8 @@ struct SimCommand {
   double tolerance = SimulatorSettings{}.tolerance;
   double time_limit = SimulatorSettings{}.time_limit;
   Index threads = 1, record_every = 1;
-  bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false;
+  bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false,
+       warm_up = false;
 
   ExitCode run() const;
 
@@ -207,9 +208,11 @@ ExitCode SimCommand::run() const {
   if (loaded.duration / loaded.world.time_step > kMaxSteps) {
     throw InvalidInput(fmt::format("--time {}: that is more than {:g} steps", loaded.duration, kMaxSteps));
   }
-  SimRun run(
-      std::move(loaded),
-      {.progress = !quiet && !json, .record = record, .record_every = record_every, .dumps = problems});
+  SimRun run(std::move(loaded), {.progress = !quiet && !json,
+                                 .warm_up = warm_up,
+                                 .record = record,
+                                 .record_every = record_every,
+                                 .dumps = problems});
   run.go();
   fmt::print("{}", json ? run.json() : run.text());
   return run.missed_steps() == 0 ? ExitCode::success : ExitCode::not_converged;
@@ -287,6 +290,8 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
   command->add_flag("--strict", state->strict,
                     "What the file asks for and tribo does not support is an error");
   command->add_flag("--no-warm-start", state->no_warm_start, "Start every solve from zero");
+  command->add_flag("--warm-up", state->warm_up,
+                    "Simulate everything once before, neither counted nor recorded: for measuring speed");
   command->add_flag("--sleeping", state->sleeping, "Leave out islands at rest until something touches them");
   command->add_flag("--json", state->json, "Print the summary as JSON");
   command->add_flag("-q,--quiet", state->quiet, "No progress bar, no warnings");

@@ -70,15 +70,28 @@ void SimRun::dump_problem(std::int64_t step) const {
   }
 }
 
+std::int64_t SimRun::planned_steps() const {
+  return std::llround(std::ceil(scene_.duration / simulator_.time_step() - 1e-9));
+}
+
+// Memory is where it will be afterwards, and the processor knows the way.
+void SimRun::warm_up(std::int64_t steps) {
+  for (std::int64_t k = 0; k < steps; ++k) {
+    scene_.control(simulator_);
+    simulator_.step();
+  }
+  simulator_.restart(scene_.start);
+}
+
 void SimRun::go() {
-  const double h = simulator_.time_step();
-  const auto steps = static_cast<std::int64_t>(std::llround(std::ceil(scene_.duration / h - 1e-9)));
+  const std::int64_t steps = planned_steps();
   for (const ProblemDump& dump : options_.dumps) {
     if (dump.step > steps) {
       throw InvalidInput(
           fmt::format("--dump-problem {}:{}: there are only {} steps", dump.step, dump.file, steps));
     }
   }
+  if (options_.warm_up) warm_up(steps);
   std::unique_ptr<Recorder> recorder;
   if (!options_.record.empty()) {
     recorder = std::make_unique<Recorder>(options_.record, simulator_, options_.record_every);

@@ -16,6 +16,7 @@ struct ProblemDump {
 
 struct SimRunOptions {
   bool progress = false;
+  bool warm_up = false;     // all steps once before, neither counted nor recorded
   std::string record = {};  // file, empty: none
   Index record_every = 1;
   std::vector<ProblemDump> dumps = {};
@@ -31,6 +32,8 @@ class SimRun {
   std::string json() const;
 
  private:
+  std::int64_t planned_steps() const;
+  void warm_up(std::int64_t steps);
   void dump_problem(std::int64_t step) const;
   void add(const StepReport& report);
   double per_step(double sum) const;

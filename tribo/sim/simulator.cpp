@@ -270,6 +270,15 @@ void Simulator::set_state(const State& state) {
   impl_->update_kinematics();
 }
 
+void Simulator::restart(const State& state) {
+  set_state(state);
+  impl_->control.setZero(static_cast<Index>(model().actuators().size()));
+  impl_->force.setZero(model().dof_count());
+  impl_->contacts.clear();
+  impl_->contact_impulses.clear();
+  impl_->steps = impl_->missed = 0;
+}
+
 StepReport Simulator::step() {
   if (impl_->control.size() != static_cast<Index>(model().actuators().size())) {
     throw InvalidInput(fmt::format("control has {} entries: the model has {} actuators",

@@ -84,6 +84,9 @@ class Simulator {
   const State& state() const;
   // Checks sizes and numbers, normalises quaternions, forgets warm starts.
   void set_state(const State& state);
+  // As set_state; controls and applied forces are zero again and steps are counted from zero, as of a new simulator. What was
+  // allocated stays, so that the next run of many (learning, measuring) begins at full speed; its bits are the same.
+  void restart(const State& state);
   Vector& control();  // [actuators], as in ActuatorDescription
   Vector& force();    // [dofs] applied generalised forces, N and N m; kept until changed
 
