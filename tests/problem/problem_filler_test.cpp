@@ -14,7 +14,7 @@ void fill(unsigned seed, Index constraints, bool unit_masses, ProblemFiller& fil
           ContactProblemBuilder& builder) {
   test::Random random(seed);
   constexpr Index sizes[] = {6, 3, 6, 9, 1};
-  filler.begin(filled);
+  filler.begin(filled, constraints);
   for (const Index n : sizes) {
     const Matrix mass = unit_masses ? Matrix(Matrix::Identity(n, n)) : test::random_spd(random, n);
     const Vector momentum = random.vector(n);
@@ -99,7 +99,7 @@ TEST(ProblemFiller, PiecesMayBeChangedUntilTheNextCall) {
   ContactProblem problem;
   const Vec3 momentum(1.0, 2.0, 3.0);
   const Eigen::RowVector3d row(1.0, 1.0, 1.0);
-  filler.begin(problem);
+  filler.begin(problem, 1);
   filler.add_unit_tree(3, momentum.data());
   filler.add_constraint({.kind = ConstraintKind::unilateral});
   filler.add_piece(0, row.data())[2] = 10.0;
@@ -113,7 +113,7 @@ TEST(ProblemFiller, AMassThatIsNotPositiveDefiniteIsNoticed) {
   ContactProblem problem;
   const Mat3 mass = Vec3(1.0, -1.0, 1.0).asDiagonal();
   const Vec3 momentum = Vec3::Zero();
-  filler.begin(problem);
+  filler.begin(problem, 0);
   filler.add_tree(3, mass.data(), momentum.data());
   EXPECT_FALSE(filler.finish());
 }
@@ -124,7 +124,7 @@ TEST(ProblemFiller, FillingTheSameStructureAgainAllocatesNothing) {
   const Mat3 mass = 2.0 * Mat3::Identity();
   const Vec3 momentum = Vec3::Ones();
   const auto once = [&] {
-    filler.begin(problem);
+    filler.begin(problem, 5);
     filler.add_tree(3, mass.data(), momentum.data());
     filler.add_unit_tree(3, momentum.data());
     for (Index i = 0; i < 5; ++i) {
@@ -154,7 +154,7 @@ void fill_bodies(unsigned seed, ProblemFiller& filler, ContactProblem& filled,
   mass.diagonal().array() += 10.0;
   const Matrix free = test::random_spd(random, 6);
   const Vector momentum = random.vector(robot.size());
-  filler.begin(filled);
+  filler.begin(filled, 6);
   filler.add_tree(6, free.data(), momentum.data());
   builder.add_tree(free, momentum.head(6));
   for (Index k = 0; k < 2; ++k) {

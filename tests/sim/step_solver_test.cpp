@@ -28,6 +28,10 @@ class StepSolverTest : public testing::Test {
       motion_.matrix.push_back(dynamics_.mass(t).data());
       roots_.set(t, motion_.matrix[t], false);
     }
+    motion_.unit_momentum = motion_.momentum;
+    for (Index t = 0; t < model_.tree_count(); ++t) {
+      roots_.transform_momentum(t, motion_.unit_momentum.data() + model_.tree_dof(t));
+    }
     for (Index k = 0; k < 9; ++k) add_constraint({k % 3, (k + 1) % 3});
     for (Index k = 0; k < 3; ++k) add_constraint({3, 4});
     for (Index k = 0; k < 2; ++k) add_constraint({5});

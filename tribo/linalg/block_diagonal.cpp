@@ -97,23 +97,31 @@ void solve_lower_and_transposed(const double* lower, Index n, double* x) {
 
 void BlockDiagonal::reserve(Index blocks, Index dofs_per_block) {
   start_.reserve(static_cast<std::size_t>(blocks) + 1);
-  data_start_.reserve(static_cast<std::size_t>(blocks) + 1);
+  place_.reserve(static_cast<std::size_t>(blocks));
   data_.reserve(static_cast<std::size_t>(blocks) * dofs_per_block * dofs_per_block);
 }
 
 void BlockDiagonal::clear() {
   start_.resize(1);
-  data_start_.resize(1);
+  place_.clear();
   data_.clear();
   identity_ = true;
 }
 
 Index BlockDiagonal::add_identity(Index size) {
   start_.push_back(start_.back() + size);
-  const std::size_t begin = data_.size();
-  data_.resize(begin + static_cast<std::size_t>(size) * size, 0.0);
-  for (Index k = 0; k < size; ++k) data_[begin + static_cast<std::size_t>(k) * (size + 1)] = 1.0;
-  data_start_.push_back(data_.size());
+  std::size_t begin = 0;
+  for (const Index known : unit_sizes_) {
+    if (known == size) {
+      place_.push_back(~static_cast<std::ptrdiff_t>(begin));
+      return block_count() - 1;
+    }
+    begin += static_cast<std::size_t>(known) * known;
+  }
+  unit_sizes_.push_back(size);
+  units_.resize(begin + static_cast<std::size_t>(size) * size, 0.0);
+  for (Index k = 0; k < size; ++k) units_[begin + static_cast<std::size_t>(k) * (size + 1)] = 1.0;
+  place_.push_back(~static_cast<std::ptrdiff_t>(begin));
   return block_count() - 1;
 }
 
@@ -125,7 +133,7 @@ Index BlockDiagonal::add_block(const Eigen::Ref<const Matrix>& block) {
   const std::size_t begin = data_.size();
   data_.resize(begin + static_cast<std::size_t>(n) * n);
   Eigen::Map<Matrix>(data_.data() + begin, n, n) = block;
-  data_start_.push_back(data_.size());
+  place_.push_back(static_cast<std::ptrdiff_t>(begin));
   return block_count() - 1;
 }
 
@@ -138,7 +146,7 @@ void BlockDiagonal::multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vecto
     const Index n = block_size(b);
     const Index s = start_[b];
     if (n == 6) {
-      y.segment<6>(s).noalias() = Eigen::Map<const Mat6>(data_.data() + data_start_[b]) * x.segment<6>(s);
+      y.segment<6>(s).noalias() = Eigen::Map<const Mat6>(data(b)) * x.segment<6>(s);
     } else {
       y.segment(s, n).noalias() = block(b) * x.segment(s, n);
     }
@@ -146,11 +154,16 @@ void BlockDiagonal::multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vecto
 }
 
 Index BlockDiagonalCholesky::factorize(const BlockDiagonal& matrix) {
+  if (matrix.is_identity()) {
+    lower_.clear();
+    for (Index b = 0; b < matrix.block_count(); ++b) lower_.add_identity(matrix.block_size(b));
+    return kSuccess;
+  }
   lower_ = matrix;
-  if (lower_.is_identity()) return kSuccess;
   for (Index b = 0; b < lower_.block_count(); ++b) {
+    if (lower_.place_[b] < 0) continue;  // the unit block is its own factor
     const Index n = lower_.block_size(b);
-    double* data = lower_.data_.data() + lower_.data_start_[b];
+    double* data = lower_.data_.data() + lower_.place_[b];
     Eigen::ComputationInfo info;
     if (n == 6) {
       Eigen::Map<Mat6> block(data);
@@ -167,22 +180,20 @@ Index BlockDiagonalCholesky::factorize(const BlockDiagonal& matrix) {
 void BlockDiagonalCholesky::solve_in_place(Eigen::Ref<Vector> x) const {
   if (lower_.is_identity()) return;
   for (Index b = 0; b < block_count(); ++b) {
-    solve_lower_and_transposed(lower_.data_.data() + lower_.data_start_[b], lower_.block_size(b),
-                               x.data() + lower_.block_start(b));
+    solve_lower_and_transposed(lower_.data(b), lower_.block_size(b), x.data() + lower_.block_start(b));
   }
 }
 
 void BlockDiagonalCholesky::solve_lower_in_place(Eigen::Ref<Vector> x) const {
   if (lower_.is_identity()) return;
   for (Index b = 0; b < block_count(); ++b) {
-    solve_lower(lower_.data_.data() + lower_.data_start_[b], lower_.block_size(b),
-                x.data() + lower_.block_start(b));
+    solve_lower(lower_.data(b), lower_.block_size(b), x.data() + lower_.block_start(b));
   }
 }
 
 void BlockDiagonalCholesky::solve_lower_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {
   if (lower_.is_identity()) return;
-  const double* data = lower_.data_.data() + lower_.data_start_[b];
+  const double* data = lower_.data(b);
   const Index n = lower_.block_size(b);
   if (columns.cols() == 3 && n <= kSmall) {
     solve_lower_three(data, n, columns.col(0).data(), columns.col(1).data(), columns.col(2).data());
@@ -193,7 +204,7 @@ void BlockDiagonalCholesky::solve_lower_block_in_place(Index b, Eigen::Ref<Matri
 
 void BlockDiagonalCholesky::solve_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {
   if (lower_.is_identity()) return;
-  const double* data = lower_.data_.data() + lower_.data_start_[b];
+  const double* data = lower_.data(b);
   for (Index c = 0; c < columns.cols(); ++c) {
     solve_lower_and_transposed(data, lower_.block_size(b), columns.col(c).data());
   }

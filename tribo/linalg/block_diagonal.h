@@ -2,7 +2,8 @@
 // block per kinematic tree (6x6 for a free rigid body), and its Cholesky factor.
 //
 // Storage is one flat array, blocks column-major one after the other, so that thousands of free bodies cost
-// 36 doubles each and no heap object. Cost of a solve: sum of block_size^2 multiply-adds.
+// 36 doubles each and no heap object; unit blocks of one size share their entries. Cost of a solve: sum of block_size^2
+// multiply-adds.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class BlockDiagonal {
 
   // Appends a square block; returns its index. Only the shape is checked here (see ContactProblemBuilder).
   Index add_block(const Eigen::Ref<const Matrix>& block);
-  // Appends a unit block.
+  // Appends a unit block, whose entries are written once for all of its size.
   Index add_identity(Index size);
   // Made of unit blocks only: then multiplying and solving cost nothing.
   bool is_identity() const { return identity_; }
@@ -31,18 +32,22 @@ class BlockDiagonal {
   Index size() const { return start_.back(); }
   Index block_start(Index b) const { return start_[b]; }
   Index block_size(Index b) const { return start_[b + 1] - start_[b]; }
-  ConstBlock block(Index b) const {
-    return ConstBlock(data_.data() + data_start_[b], block_size(b), block_size(b));
-  }
+  ConstBlock block(Index b) const { return ConstBlock(data(b), block_size(b), block_size(b)); }
 
   // y = A x, both of length size().
   void multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vector> y) const;
 
  private:
   friend class BlockDiagonalCholesky;
-  std::vector<Index> start_{0};             // [blocks + 1] first degree of freedom of each block
-  std::vector<std::size_t> data_start_{0};  // [blocks + 1] first entry of each block in data_
+  const double* data(Index b) const {
+    return place_[b] < 0 ? units_.data() + ~place_[b] : data_.data() + place_[b];
+  }
+
+  std::vector<Index> start_{0};        // [blocks + 1] first degree of freedom of each block
+  std::vector<std::ptrdiff_t> place_;  // [blocks] first entry of each block in data_; ~place, < 0: in units_
   Numbers data_;
+  std::vector<Index> unit_sizes_;  // of the blocks in units_, one after the other; they stay for good
+  Numbers units_;
   bool identity_ = true;
 };
 

@@ -41,18 +41,14 @@ void add_three_rows_transposed(const double* j, const double* l, Index n, double
 void BlockJacobian::reserve(Index groups, Index pieces, std::size_t entries) {
   row_start_.reserve(static_cast<std::size_t>(groups) + 1);
   piece_start_.reserve(static_cast<std::size_t>(groups) + 1);
-  tree_.reserve(pieces);
-  dof_.reserve(pieces);
-  cols_.reserve(pieces);
-  data_start_.reserve(pieces);
+  pieces_.reserve(pieces);
   data_.reserve(entries);
 }
 
 void BlockJacobian::clear() {
   row_start_.resize(1);
   piece_start_.resize(1);
-  for (std::vector<Index>* list : {&tree_, &dof_, &cols_}) list->clear();
-  data_start_.clear();
+  pieces_.clear();
   used_ = 0;
 }
 
@@ -69,15 +65,15 @@ void BlockJacobian::add_piece(Index tree, Index first_dof, const Eigen::Ref<cons
 }
 
 double* BlockJacobian::add_piece(Index tree, Index first_dof, Index cols) {
-  tree_.push_back(tree);
-  dof_.push_back(first_dof);
-  cols_.push_back(cols);
-  data_start_.push_back(used_);
+  const std::size_t start = used_;
+  pieces_.push_back({tree, first_dof, cols, start});
   used_ += static_cast<std::size_t>(rows(group_count() - 1)) * cols;
-  if (used_ > data_.capacity()) data_.reserve(std::max(used_, 2 * data_.capacity()));
-  if (used_ > data_.size()) data_.resize(data_.capacity());
+  if (used_ > data_.size()) {
+    data_.reserve(std::max(used_, 2 * data_.capacity()));
+    data_.resize(data_.capacity());
+  }
   ++piece_start_.back();
-  return data_.data() + data_start_.back();
+  return data_.data() + start;
 }
 
 // Calls action(row, (J v)_row) for every row; contacts on free bodies (3x6 pieces) have fixed sizes.
@@ -87,15 +83,15 @@ void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Ac
     if (rows(g) == 3) {
       double sum[3] = {0.0, 0.0, 0.0};
       for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
-        if (cols_[p] == 6) {
-          const double* j = piece_data(p);
-          const double* x = v.data() + dof_[p];
+        const double* j = piece_data(p);
+        const double* x = v.data() + piece_dof(p);
+        if (piece_cols(p) == 6) {
           for (int r = 0; r < 3; ++r) {  // two short chains of additions instead of one long one
             sum[r] += (j[r] * x[0] + j[3 + r] * x[1] + j[6 + r] * x[2]) +
                       (j[9 + r] * x[3] + j[12 + r] * x[4] + j[15 + r] * x[5]);
           }
         } else {
-          add_three_rows(piece_data(p), v.data() + dof_[p], cols_[p], sum);
+          add_three_rows(j, x, piece_cols(p), sum);
         }
       }
       for (int r = 0; r < 3; ++r) action(row_start_[g] + r, sum[r]);
@@ -103,7 +99,7 @@ void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Ac
       for (Index r = 0; r < rows(g); ++r) {
         double sum = 0.0;
         for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
-          sum += piece(g, p).row(r).dot(v.segment(dof_[p], cols_[p]));
+          sum += piece(g, p).row(r).dot(v.segment(piece_dof(p), piece_cols(p)));
         }
         action(row_start_[g] + r, sum);
       }
@@ -129,9 +125,10 @@ void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda
     for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
       // Columns of three do not fill a register; read across them the products do.
       if (r == 3) {
-        add_three_rows_transposed(piece_data(p), l, cols_[p], f.data() + dof_[p]);
+        add_three_rows_transposed(piece_data(p), l, piece_cols(p), f.data() + piece_dof(p));
       } else {
-        f.segment(dof_[p], cols_[p]) += l[0] * Eigen::Map<const Vector>(piece_data(p), cols_[p]);
+        const Eigen::Map<const Vector> row(piece_data(p), piece_cols(p));
+        f.segment(piece_dof(p), piece_cols(p)) += l[0] * row;
       }
     }
   }

@@ -36,14 +36,14 @@ class BlockJacobian {
   Index row_count() const { return row_start_.back(); }
   Index row_start(Index g) const { return row_start_[g]; }
   Index rows(Index g) const { return row_start_[g + 1] - row_start_[g]; }
-  Index piece_count() const { return static_cast<Index>(tree_.size()); }
+  Index piece_count() const { return static_cast<Index>(pieces_.size()); }
   Index piece_begin(Index g) const { return piece_start_[g]; }
   Index piece_end(Index g) const { return piece_start_[g + 1]; }
-  Index piece_tree(Index p) const { return tree_[p]; }
-  Index piece_dof(Index p) const { return dof_[p]; }
-  Index piece_cols(Index p) const { return cols_[p]; }
-  const double* piece_data(Index p) const { return data_.data() + data_start_[p]; }
-  Piece piece(Index g, Index p) const { return Piece(piece_data(p), rows(g), cols_[p]); }
+  Index piece_tree(Index p) const { return pieces_[p].tree; }
+  Index piece_dof(Index p) const { return pieces_[p].dof; }
+  Index piece_cols(Index p) const { return pieces_[p].cols; }
+  const double* piece_data(Index p) const { return data_.data() + pieces_[p].start; }
+  Piece piece(Index g, Index p) const { return Piece(piece_data(p), rows(g), piece_cols(p)); }
   std::size_t entry_count() const { return used_; }
 
   // u = J v.
@@ -55,13 +55,17 @@ class BlockJacobian {
                                  Eigen::Ref<Vector> u) const;
 
  private:
+  struct Place {
+    Index tree, dof, cols;
+    std::size_t start;  // in data_
+  };
+
   template <class Action>
   void for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const;
 
   std::vector<Index> row_start_{0};
   std::vector<Index> piece_start_{0};
-  std::vector<Index> tree_, dof_, cols_;
-  std::vector<std::size_t> data_start_;
+  std::vector<Place> pieces_;
   Numbers data_;  // as much as was ever needed: clearing what is filled at once costs as much as filling it
   std::size_t used_ = 0;
 };

@@ -103,11 +103,11 @@ double scaled_error(const ContactProblem& problem, Index i, const Local& local) 
   return contact_map(local, step).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
 }
 
-// |q_i|_inf.
-double free_speed(const ContactProblem& problem, Index i) {
-  const double* q = problem.free_velocity().data() + problem.row(i);
-  const double first = std::abs(q[0]);
-  return problem.rows(i) == 1 ? first : std::max({first, std::abs(q[1]), std::abs(q[2])});
+// |x_i|_inf.
+double largest_of(const Vector& x, const ContactProblem& problem, Index i) {
+  const double* rows = x.data() + problem.row(i);
+  const double first = std::abs(rows[0]);
+  return problem.rows(i) == 1 ? first : std::max({first, std::abs(rows[1]), std::abs(rows[2])});
 }
 
 // Impulses that grow without bound, because constraints contradict each other, must not buy accuracy.
@@ -268,8 +268,7 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
   const double fastest = problem.free_velocity().lpNorm<Eigen::Infinity>();
   const double energy = std::abs(impulse.dot(problem.free_velocity()));
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double largest = impulse.segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
-    if (!(largest * problem.scale(i) > kFar * fastest)) continue;
+    if (!(largest_of(impulse, problem, i) * problem.scale(i) > kFar * fastest)) continue;
     if (runs_away(problem, i, local_values(problem, i, impulse, velocity, law), fastest, energy)) return true;
   }
   if (impulse.lpNorm<Eigen::Infinity>() <= kBeyond * problem.natural_impulse()) return false;
@@ -312,8 +311,8 @@ double Certifier::error_alone(const ContactProblem& problem, Index i, const Vect
                               const Vector& velocity, Law law, Measure measure) {
   const Local local = local_values(problem, i, impulse, velocity, law);
   if (measure == Measure::scaled) {
-    const double natural =
-        std::max({free_speed(problem, i) / problem.scale(i), problem.lower(i), -problem.upper(i)});
+    const double natural = std::max({largest_of(problem.free_velocity(), problem, i) / problem.scale(i),
+                                     problem.lower(i), -problem.upper(i)});
     return ratio(scaled_error(problem, i, local),
                  bounded_reference(natural, local.lambda.cwiseAbs().maxCoeff()));
   }

@@ -1,24 +1,31 @@
 #include "tribo/problem/problem_filler.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tribo {
 
 namespace {
 
-void assign(const std::vector<double>& from, Vector& to) {
-  to = Eigen::Map<const Vector>(from.data(), static_cast<Eigen::Index>(from.size()));
+void assign(const std::vector<double>& from, Index count, Vector& to) {
+  to = Eigen::Map<const Vector>(from.data(), count);
 }
 
 }  // namespace
 
-void ProblemFiller::begin(ContactProblem& problem) {
+void ProblemFiller::begin(ContactProblem& problem, Index constraints) {
   problem_ = &problem;
-  problem.kind_.clear();
-  problem.friction_.clear();
-  problem.lower_.clear();
-  problem.upper_.clear();
-  problem.key_.clear();
+  added_ = rows_ = 0;
+  problem.kind_.resize(constraints);
+  problem.friction_.resize(constraints);
+  problem.lower_.resize(constraints);
+  problem.upper_.resize(constraints);
+  problem.key_.resize(constraints);
+  const std::size_t most_rows = 3 * static_cast<std::size_t>(constraints);
+  if (bias_.size() < most_rows) {
+    bias_.resize(most_rows);
+    compliance_.resize(most_rows);
+  }
   problem.mass_.clear();
   problem.jacobian_.clear();
   problem.delassus_.reset();
@@ -27,8 +34,6 @@ void ProblemFiller::begin(ContactProblem& problem) {
   problem.rigid_ = true;
   problem.has_friction_ = false;
   momentum_.clear();
-  bias_.clear();
-  compliance_.clear();
 }
 
 Index ProblemFiller::add_tree(Index dofs, const double* mass, const double* momentum) {
@@ -43,19 +48,20 @@ Index ProblemFiller::add_unit_tree(Index dofs, const double* momentum) {
 
 void ProblemFiller::add_constraint(const Constraint& constraint) {
   ContactProblem& p = *problem_;
-  const Index rows = rows_of(constraint.kind);
+  const Index i = added_++, rows = rows_of(constraint.kind);
+  assert(i < static_cast<Index>(p.kind_.size()));
   const bool contact = constraint.kind == ConstraintKind::contact;
-  p.kind_.push_back(constraint.kind);
-  p.friction_.push_back(constraint.friction);
-  p.lower_.push_back(constraint.lower);
-  p.upper_.push_back(constraint.upper);
-  p.key_.push_back(constraint.key);
+  p.kind_[i] = constraint.kind;
+  p.friction_[i] = constraint.friction;
+  p.lower_[i] = constraint.lower;
+  p.upper_[i] = constraint.upper;
+  p.key_[i] = constraint.key;
   p.jacobian_.add_group(rows);
   p.contact_count_ += contact ? 1 : 0;
   p.has_friction_ = p.has_friction_ || (contact && constraint.friction > 0.0);
-  for (Index r = 0; r < rows; ++r) {
-    bias_.push_back(constraint.bias[r]);
-    compliance_.push_back(constraint.compliance[r]);
+  for (Index r = 0; r < rows; ++r, ++rows_) {
+    bias_[rows_] = constraint.bias[r];
+    compliance_[rows_] = constraint.compliance[r];
     p.rigid_ = p.rigid_ && constraint.compliance[r] == 0.0;
   }
 }
@@ -66,7 +72,7 @@ double* ProblemFiller::add_piece(Index tree) {
 }
 
 double* ProblemFiller::add_piece(Index tree, const double* block) {
-  const Index count = rows_of(problem_->kind_.back()) * problem_->mass_.block_size(tree);
+  const Index count = rows_of(problem_->kind_[added_ - 1]) * problem_->mass_.block_size(tree);
   double* data = add_piece(tree);
   std::copy_n(block, count, data);
   return data;
@@ -78,14 +84,15 @@ void ProblemFiller::set_articulation(std::span<const Index> parent, const double
 
 void ProblemFiller::add_body(Index dof, const double* block) {
   ContactProblem& p = *problem_;
-  p.structure_.add_term(p.jacobian_.piece_count() - 1, dof, rows_of(p.kind_.back()), block);
+  p.structure_.add_term(p.jacobian_.piece_count() - 1, dof, rows_of(p.kind_[added_ - 1]), block);
 }
 
 bool ProblemFiller::finish() {
   ContactProblem& p = *problem_;
-  assign(momentum_, p.momentum_);
-  assign(bias_, p.bias_);
-  assign(compliance_, p.compliance_);
+  assert(added_ == p.constraint_count());
+  assign(momentum_, static_cast<Index>(momentum_.size()), p.momentum_);
+  assign(bias_, rows_, p.bias_);
+  assign(compliance_, rows_, p.compliance_);
   if (p.mass_factor_.factorize(p.mass_) != BlockDiagonalCholesky::kSuccess) return false;
   p.derive(velocity_, columns_);
   return true;

@@ -4,7 +4,7 @@
 //
 // Example
 //   ProblemFiller filler;
-//   filler.begin(problem);
+//   filler.begin(problem, 1);                                            // constraints to come
 //   Index tree = filler.add_tree(6, mass, momentum);                     // column-major 6 x 6, [6]
 //   filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5, .bias = {0, 0, gap / h}});
 //   filler.add_piece(tree, block);                                       // column-major 3 x 6
@@ -29,8 +29,8 @@ class ProblemFiller {
     std::uint64_t key = 0;
   };
 
-  // Empties the problem, which must outlive finish().
-  void begin(ContactProblem& problem);
+  // Empties the problem, which must outlive finish(); exactly so many constraints will be added.
+  void begin(ContactProblem& problem, Index constraints);
   // Trees first, then constraints, each followed by its pieces.
   Index add_tree(Index dofs, const double* mass, const double* momentum);
   // A tree in coordinates in which its mass is the identity; with only such trees nothing is factorised.
@@ -47,12 +47,10 @@ class ProblemFiller {
   // Factorises and derives. False: the mass of a tree is not positive definite, the problem is unusable.
   bool finish();
 
-  // Memory for the caller's use between calls.
-  std::vector<double>& scratch() { return scratch_; }
-
  private:
   ContactProblem* problem_ = nullptr;
-  std::vector<double> momentum_, bias_, compliance_, scratch_;
+  Index added_ = 0, rows_ = 0;
+  std::vector<double> momentum_, bias_, compliance_;
   Vector velocity_;
   Matrix columns_;
 };

@@ -14,6 +14,26 @@ Mat3 lever(const Mat3& rows, const Vec3& arm) {
   return out;
 }
 
+// block += rows V + turning Omega over the degrees of freedom that move the body, (V, Omega) their motion.
+void add_motion_columns(const Kinematics& kinematics, Index body, const Mat3& rows, const Mat3& turning,
+                        double* block) {
+  using Four = Eigen::Array4d;
+  const Model& model = kinematics.model();
+  Four columns[6];  // a register each; the last entry is of no use
+  for (int c = 0; c < 3; ++c) {
+    columns[c] << rows(0, c), rows(1, c), rows(2, c), 0.0;
+    columns[3 + c] << turning(0, c), turning(1, c), turning(2, c), 0.0;
+  }
+  const Index first = model.tree_dof(model.body_tree(body));
+  for (Index d = model.body_dof(body); d >= 0; d = model.dof_parent(d)) {
+    const double* motion = kinematics.motion().data() + 6 * static_cast<std::size_t>(d);
+    const Four moving = columns[0] * motion[0] + columns[1] * motion[1] + columns[2] * motion[2];
+    const Four sum = moving + (columns[3] * motion[3] + columns[4] * motion[4] + columns[5] * motion[5]);
+    double* to = block + 3 * static_cast<std::ptrdiff_t>(d - first);
+    for (int r = 0; r < 3; ++r) to[r] += sum[r];
+  }
+}
+
 }  // namespace
 
 void ConstraintSet::clear() {
@@ -92,11 +112,7 @@ void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, con
     Eigen::Map<Mat3>{of_body} += rows;
     Eigen::Map<Mat3>(of_body + 9) += turning;
   }
-  const Index first = model.tree_dof(tree);
-  for (Index d = model.body_dof(body); d >= 0; d = model.dof_parent(d)) {
-    const auto motion = kinematics.motion().col(d);
-    Eigen::Map<Vec3>(block + 3 * (d - first)) += rows * motion.head<3>() + turning * motion.tail<3>();
-  }
+  add_motion_columns(kinematics, body, rows, turning, block);
 }
 
 void ConstraintSet::add_point_row(const Kinematics& kinematics, Index body, const Vec3& point,

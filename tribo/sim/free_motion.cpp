@@ -212,8 +212,19 @@ void FreeMotion::explicit_step(const State& state, const Kinematics& kinematics,
   motion_.momentum += h * (force_ - bias_);
   for (const Index tree : free_spinning_) correct_gyroscopic(state, tree, h);
   set_matrix(dynamics);
-  motion_.velocity = motion_.momentum;
-  for (Index t = 0; t < model.tree_count(); ++t) solve_tree(t, motion_.velocity.data() + model.tree_dof(t));
+  set_unit_momentum();
+  motion_.velocity = motion_.unit_momentum;
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    roots_.recover_velocity(t, motion_.velocity.data() + model.tree_dof(t));
+  }
+}
+
+void FreeMotion::set_unit_momentum() {
+  const Model& model = world_->model;
+  motion_.unit_momentum = motion_.momentum;
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    roots_.transform_momentum(t, motion_.unit_momentum.data() + model.tree_dof(t));
+  }
 }
 
 // I (w - w0) = -h w_m x I w_m with w_m = (w + w0) / 2, about the centre of mass in body axes, by Newton; then
@@ -270,6 +281,7 @@ void FreeMotion::implicit_step(const State& state, const Vector& control, const 
     motion_.momentum.segment(first, n).noalias() =
         Eigen::Map<const Matrix>(motion_.matrix[t], n, n) * motion_.velocity.segment(first, n);
   }
+  set_unit_momentum();
 }
 
 }  // namespace tribo

@@ -31,7 +31,8 @@ struct TreeMotion {
   std::vector<const double*> matrix;  // [trees] A_t, dense, column-major
   Vector momentum;                    // b = A v*
   Vector velocity;                    // v*
-  const TreeRoots* roots = nullptr;   // of the matrices, where they are known
+  const TreeRoots* roots = nullptr;   // of the matrices, where they are known, ...
+  Vector unit_momentum;               // ... and the momentum in their coordinates, L^-T b
 };
 
 class FreeMotion {
@@ -52,6 +53,7 @@ class FreeMotion {
  private:
   void implicit_terms(const Dynamics& dynamics, double h, Scheme scheme);
   void set_matrix(const Dynamics& dynamics);
+  void set_unit_momentum();
   void smooth_forces(const Vector& q, const Vector& v, const Vector& control, const Vector& applied);
   void add_springs(const Vector& q);
   void explicit_step(const State& state, const Kinematics& kinematics, Dynamics& dynamics,

@@ -36,6 +36,14 @@ bool wants_masses(std::string_view solver) {
   return solver.starts_with("subadmm") || solver.starts_with("admm-full");
 }
 
+// Of one constraint.
+void copy_rows(const double* from, Index rows, double* to) {
+  to[0] = from[0];
+  if (rows == 1) return;
+  to[1] = from[1];
+  to[2] = from[2];
+}
+
 }  // namespace
 
 struct StepSolver::Slot {
@@ -130,25 +138,23 @@ void StepSolver::deal(const ConstraintSet& set) {
 bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
                       std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem,
                       const TreeRoots* roots, const Kinematics* bodies) {
-  std::vector<double>& scratch = filler.scratch();
-  filler.begin(problem);
+  filler.begin(problem, static_cast<Index>(constraints.size()));
   for (const Index t : trees) {
-    const Index n = model_->tree_dof_count(t);
-    const double* momentum = motion.momentum.data() + model_->tree_dof(t);
+    const Index n = model_->tree_dof_count(t), first = model_->tree_dof(t);
     if (roots) {
-      scratch.assign(momentum, momentum + n);
-      roots->transform_momentum(t, scratch.data());
-      filler.add_unit_tree(n, scratch.data());
+      filler.add_unit_tree(n, motion.unit_momentum.data() + first);
     } else {
-      filler.add_tree(n, motion.matrix[t], momentum);
+      filler.add_tree(n, motion.matrix[t], motion.momentum.data() + first);
       if (bodies && n > kDenseTree) {
         filler.set_articulation(articulations_.parents(t), tree_motion(*bodies, t).data());
       }
     }
   }
   for (std::size_t k = 0; k < constraints.size();) {
+    const ConstraintSet::Entry& entry = set.entry(constraints[k]);
+    const bool robot = roots && !roots->is_body(set.piece(entry.piece_begin).tree);
     const std::size_t together =
-        roots ? add_contacts_of_one_tree(set, constraints.subspan(k), *roots, filler) : 0;
+        robot ? add_contacts_of_one_tree(set, constraints.subspan(k), *roots, filler) : 0;
     if (together == 0) add_constraint(set, constraints[k], filler, roots, bodies);
     k += std::max<std::size_t>(1, together);
   }
@@ -175,8 +181,8 @@ void StepSolver::add_constraint(const ConstraintSet& set, Index i, ProblemFiller
   }
 }
 
-// The first few, as long as they are contacts of one and the same robot only: their rows are transformed together.
-// Returns how many.
+// The first few, of a robot, as long as they are contacts of that one only: their rows are transformed together. Returns
+// how many.
 std::size_t StepSolver::add_contacts_of_one_tree(const ConstraintSet& set, std::span<const Index> constraints,
                                                  const TreeRoots& roots, ProblemFiller& filler) {
   std::array<const double*, TreeRoots::kBlocks> blocks;
@@ -186,7 +192,7 @@ std::size_t StepSolver::add_contacts_of_one_tree(const ConstraintSet& set, std::
     const ConstraintSet::Entry& entry = set.entry(constraints[count]);
     if (rows_of(entry.data.kind) != 3 || entry.piece_end - entry.piece_begin != 1) break;
     const auto& piece = set.piece(entry.piece_begin);
-    if (count == 0 ? roots.is_body(piece.tree) : piece.tree != tree) break;
+    if (count > 0 && piece.tree != tree) break;
     tree = piece.tree;
     blocks[count++] = set.values(piece);
   }
@@ -223,7 +229,7 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   Index row = 0;
   for (const Index i : constraints) {
     const Index rows = rows_of(set.entry(i).data.kind);
-    slot.start.segment(row, rows) = start[i].head(rows);
+    copy_rows(start[i].data(), rows, slot.start.data() + row);
     known = known || !start[i].isZero(0.0);
     row += rows;
   }
@@ -245,8 +251,7 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   row = 0;
   for (const Index i : constraints) {
     const Index rows = rows_of(set.entry(i).data.kind);
-    impulse[i].setZero();
-    impulse[i].head(rows) = slot.solution.impulse.segment(row, rows);
+    copy_rows(slot.solution.impulse.data() + row, rows, impulse[i].data());
     row += rows;
   }
   Index dof = 0;

@@ -128,7 +128,7 @@ bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) 
     }
   }
   std::sort(trees_.begin(), trees_.end());
-  filler_.begin(part_);
+  filler_.begin(part_, static_cast<Index>(constraints_.size()));
   for (std::size_t k = 0; k < trees_.size(); ++k) {
     const Index tree = trees_[k], n = mass.block_size(tree);
     local_tree_[tree] = static_cast<Index>(k);
