@@ -25,7 +25,7 @@ class StepSolverTest : public testing::Test {
     motion_.velocity = state.v;
     dynamics_.multiply_mass(state.v, motion_.momentum);
     for (Index t = 0; t < model_.tree_count(); ++t) {
-      motion_.matrix.push_back(dynamics_.mass(t).data());
+      motion_.matrix.push_back(masses_.emplace_back(dynamics_.mass(t)).data());
       roots_.set(t, motion_.matrix[t], false);
     }
     motion_.unit_momentum = motion_.momentum;
@@ -101,6 +101,7 @@ class StepSolverTest : public testing::Test {
   Kinematics kinematics_;
   Dynamics dynamics_;
   TreeRoots roots_;
+  std::vector<Matrix> masses_;
   TreeMotion motion_;
   ConstraintSet set_;
   Settings settings_;
@@ -201,7 +202,8 @@ class StepSolverBodies : public testing::Test {
     dynamics_.set_positions(kinematics_);
     motion_.velocity = state_.v;
     dynamics_.multiply_mass(state_.v, motion_.momentum);
-    for (Index t = 0; t < model_.tree_count(); ++t) motion_.matrix.push_back(dynamics_.mass(t).data());
+    for (Index t = 0; t < model_.tree_count(); ++t)
+      motion_.matrix.push_back(masses_.emplace_back(dynamics_.mass(t)).data());
     split_.keep_bodies(kinematics_);
     add_constraints(plain_);
     add_constraints(split_);
@@ -257,6 +259,7 @@ class StepSolverBodies : public testing::Test {
   State state_;
   Kinematics kinematics_;
   Dynamics dynamics_;
+  std::vector<Matrix> masses_;
   TreeMotion motion_;
   ConstraintSet plain_, split_;
 };

@@ -44,15 +44,28 @@ void TreeMatrix::assign(const Eigen::Ref<const Matrix>& dense) {
   }
 }
 
+void TreeMatrix::assign(const TreeMatrix& other, const double* diagonal) {
+  assert(other.values_.size() == values_.size());
+  std::copy(other.values_.begin(), other.values_.end(), values_.begin());
+  if (diagonal == nullptr) return;
+  for (Index d = 0; d < size(); ++d) row(d)[depth_[d]] += diagonal[d];
+}
+
 Matrix TreeMatrix::to_dense() const {
-  Matrix dense = Matrix::Zero(size(), size());
+  Matrix dense(size(), size());
+  write_dense(dense.data());
+  return dense;
+}
+
+void TreeMatrix::write_dense(double* dense) const {
+  Eigen::Map<Matrix> matrix(dense, size(), size());
+  matrix.setZero();
   for (Index d = 0; d < size(); ++d) {
     for (Index p = 0; p <= depth_[d]; ++p) {
       const Index k = path(d)[p];
-      dense(d, k) = dense(k, d) = row(d)[p];
+      matrix(d, k) = matrix(k, d) = row(d)[p];
     }
   }
-  return dense;
 }
 
 void TreeMatrix::add_body_inertias(const Motion& motion, std::span<Mat6> inertia) {
@@ -81,7 +94,7 @@ void TreeMatrix::add_rows(Index first, const Eigen::Ref<const Matrix>& block,
 void TreeMatrix::multiply(const double* x, double* y) const {
   std::fill(y, y + size(), 0.0);
   for (Index d = 0; d < size(); ++d) {
-    const Index* columns = path(d);
+    const Index* columns = path(d).data();
     const double* entries = row(d);
     const double xd = x[d];
     double sum = entries[depth_[d]] * xd;
@@ -91,6 +104,18 @@ void TreeMatrix::multiply(const double* x, double* y) const {
     }
     y[d] += sum;
   }
+}
+
+double TreeMatrix::energy(const double* x) const {
+  double sum = 0.0;
+  for (Index d = 0; d < size(); ++d) {
+    const Index* columns = path(d).data();
+    const double* entries = row(d);
+    double half = 0.5 * entries[depth_[d]] * x[d];
+    for (Index p = 0; p < depth_[d]; ++p) half += entries[p] * x[columns[p]];
+    sum += half * x[d];
+  }
+  return sum;
 }
 
 // The path of an ancestor is the beginning of the path of d, so that the rank-one update of its row runs over
@@ -129,7 +154,7 @@ void TreeMatrix::solve_in_place(double* x) const {
 void TreeMatrix::solve_transposed_in_place(double* x) const {
   for (Index d = size() - 1; d >= 0; --d) {
     if (x[d] == 0.0) continue;
-    const Index* columns = path(d);
+    const Index* columns = path(d).data();
     const double* l = row(d);
     const double xd = x[d] *= inverse_[d];
     for (Index p = 0; p < depth_[d]; ++p) x[columns[p]] -= l[p] * xd;
@@ -138,7 +163,7 @@ void TreeMatrix::solve_transposed_in_place(double* x) const {
 
 void TreeMatrix::solve_lower_in_place(double* x) const {
   for (Index d = 0; d < size(); ++d) {
-    const Index* columns = path(d);
+    const Index* columns = path(d).data();
     const double* l = row(d);
     double sum = x[d];
     for (Index p = 0; p < depth_[d]; ++p) sum -= l[p] * x[columns[p]];
@@ -183,7 +208,7 @@ void TreeMatrix::transform_packed(std::span<const double* const> blocks, double*
     double* to = out + 3 * d;
     for (Index r = 0; r < used; r += 3, to += 3 * size()) std::copy_n(now.data() + r, 3, to);
     if ((now == 0.0).all()) continue;
-    const Index* columns = path(d);
+    const Index* columns = path(d).data();
     const double* l = row(d);
     for (Index p = 0; p < depth_[d]; ++p) column(columns[p]) -= l[p] * now;
   }
@@ -193,7 +218,7 @@ void TreeMatrix::transform_plain(double* block) const {
   for (Index d = size() - 1; d >= 0; --d) {
     double* x = block + 3 * d;
     if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;
-    const Index* columns = path(d);
+    const Index* columns = path(d).data();
     const double* l = row(d);
     const double inverse = inverse_[d];
     const double x0 = x[0] *= inverse, x1 = x[1] *= inverse, x2 = x[2] *= inverse;

@@ -44,6 +44,15 @@ class TreeMatrix {
   // Takes the entries of the pattern from the lower triangle; what lies outside is ignored.
   void assign(const Eigen::Ref<const Matrix>& dense);
   Matrix to_dense() const;
+  void write_dense(double* dense) const;  // [size x size], all of it
+  // The entries of a matrix on the same tree, with `diagonal` [size] added where it is given.
+  void assign(const TreeMatrix& other, const double* diagonal);
+  // Row d: its entries, one for every dof on the path from the root to d, and which dofs these are.
+  double* row(Index d) { return values_.data() + start_[d]; }
+  const double* row(Index d) const { return values_.data() + start_[d]; }
+  std::span<const Index> path(Index d) const {
+    return {path_.data() + start_[d], static_cast<std::size_t>(depth_[d] + 1)};
+  }
 
   // Composite rigid body algorithm: adds sum_b J_b^T I_b J_b with J_b the columns of `motion` on the path of
   // b; `inertia` [dofs], symmetric, is overwritten by the composite inertias.
@@ -52,8 +61,9 @@ class TreeMatrix {
   // lie on one path.
   void add_rows(Index first, const Eigen::Ref<const Matrix>& block, const Eigen::Ref<const Vector>& weights);
 
-  // y = H x, before factorize().
+  // y = H x and 1/2 x . H x, before factorize().
   void multiply(const double* x, double* y) const;
+  double energy(const double* x) const;
 
   // Replaces H by its factor. False if a pivot is not positive.
   bool factorize();
@@ -73,9 +83,6 @@ class TreeMatrix {
   template <int kFours>
   void transform_packed(std::span<const double* const> blocks, double* out) const;
   void transform_plain(double* block) const;
-  const Index* path(Index d) const { return path_.data() + start_[d]; }
-  double* row(Index d) { return values_.data() + start_[d]; }
-  const double* row(Index d) const { return values_.data() + start_[d]; }
 
   std::vector<Index> parent_, depth_;
   std::vector<Index> start_;  // [n + 1] first entry of row d

@@ -31,11 +31,9 @@ void put_floating_base(const double* motion, const Vec3& arm, const double* forc
 
 }  // namespace
 
-Dynamics::Dynamics(const Model& model) : model_(&model), start_(model.tree_count() + 1, 0) {
+Dynamics::Dynamics(const Model& model) : model_(&model) {
   const Articulations trees(model);
   for (Index t = 0; t < model.tree_count(); ++t) {
-    const std::size_t n = static_cast<std::size_t>(model.tree_dof_count(t));
-    start_[t + 1] = start_[t] + n * n;
     if (model.is_free_body(t)) {
       tree_item_.push_back(static_cast<Index>(free_.size()));
       free_.push_back({});
@@ -47,9 +45,10 @@ Dynamics::Dynamics(const Model& model) : model_(&model), start_(model.tree_count
     chain.link_begin = static_cast<Index>(links_.size());
     add_links(t);
     chain.link_end = static_cast<Index>(links_.size());
+    chain.mass.analyze(trees.parents(t));
     chain.factor.analyze(trees.parents(t));
   }
-  blocks_.assign(start_.back(), 0.0);
+  bodies_.assign(36 * free_.size(), 0.0);
   inertia_.resize(links_.size());
   composite_.resize(links_.size());
   force_.resize(links_.size());
@@ -99,7 +98,7 @@ void Dynamics::prepare_free(Index tree) {
   free.centered = inertia.center.isZero(0.0);
   free.rotational = inertia.rotational + inertia.mass * squared;
   free.inverse_mass = 1.0 / (inertia.mass + armature);
-  Block6 m(blocks_.data() + start_[tree]);
+  Block6 m(bodies_.data() + 36 * tree_item_[tree]);
   m.topLeftCorner<3, 3>() = (inertia.mass + armature) * Mat3::Identity();
   m.bottomRightCorner<3, 3>() = free.rotational + armature * Mat3::Identity();
   const double share = inertia.mass * inertia.mass * free.inverse_mass;
@@ -118,7 +117,7 @@ void Dynamics::set_positions(const Kinematics& kinematics) {
     }
     const FreeBody& free = free_[tree_item_[t]];
     if (free.centered) continue;
-    Block6 m(blocks_.data() + start_[t]);
+    Block6 m(bodies_.data() + 36 * tree_item_[t]);
     const Mat3& r = kinematics.pose(model_->tree_body(t)).rotation;
     m.topRightCorner<3, 3>().noalias() = r * -cross_matrix(free.moment);
     m.bottomLeftCorner<3, 3>() = m.topRightCorner<3, 3>().transpose();
@@ -126,79 +125,78 @@ void Dynamics::set_positions(const Kinematics& kinematics) {
 }
 
 void Dynamics::set_tree_mass(const Kinematics& kinematics, Index tree) {
-  const Chain& chain = chains_[tree_item_[tree]];
+  Chain& chain = chains_[tree_item_[tree]];
   const Vec3& origin = kinematics.origin(tree);
   for (Index l = chain.link_begin; l < chain.link_end; ++l) {
     inertia_[l] = composite_[l] =
         SpatialInertia::of(links_[l].inertia, kinematics.pose(links_[l].body), origin);
   }
-  const Index n = model_->tree_dof_count(tree), first = model_->tree_dof(tree);
+  const Index first = model_->tree_dof(tree);
   const double* motion = kinematics.motion().data() + 6 * static_cast<std::size_t>(first);
   const double* armature = model_->armature().data() + first;
   const Vec3 arm = origin - kinematics.pose(model_->tree_body(tree)).position;
-  double* m = blocks_.data() + start_[tree];
   for (Index l = chain.link_end - 1; l >= chain.link_begin; --l) {
     const Link& link = links_[l];
-    for (Index d = link.dof_end - first - 1; d >= link.dof - first; --d) {
+    for (Index d = link.dof - first; d < link.dof_end - first; ++d) {
       double force[6];
       composite_[l].apply(motion + 6 * d, force);
-      double* column = m + static_cast<std::size_t>(d) * n;
-      column[d] = dot6(motion + 6 * d, force) + armature[d];
-      const bool floats = chain.floating && d >= 6;
-      for (Index k = model_->dof_parent(first + d) - first; k >= (floats ? 6 : 0);
-           k = model_->dof_parent(first + k) - first) {
-        m[static_cast<std::size_t>(k) * n + d] = column[k] = dot6(motion + 6 * k, force);
+      const std::span<const Index> path = chain.mass.path(d);
+      double* row = chain.mass.row(d);
+      std::size_t p = 0;
+      if (chain.floating && d >= 6) {
+        put_floating_base(motion, arm, force, row);
+        p = 6;
       }
-      if (!floats) continue;
-      put_floating_base(motion, arm, force, column);
-      for (Index k = 0; k < 6; ++k) m[static_cast<std::size_t>(k) * n + d] = column[k];
+      for (; p < path.size(); ++p) row[p] = dot6(motion + 6 * path[p], force);
+      row[path.size() - 1] += armature[d];
     }
     if (link.parent >= 0) composite_[link.parent] += composite_[l];
   }
 }
 
-Eigen::Map<const Matrix> Dynamics::mass(Index tree) const {
+const double* Dynamics::dense_mass(Index tree, double* storage) const {
+  if (model_->is_free_body(tree)) return body_mass(tree);
+  tree_mass(tree).write_dense(storage);
+  return storage;
+}
+
+Matrix Dynamics::mass(Index tree) const {
   const Index n = model_->tree_dof_count(tree);
-  return {blocks_.data() + start_[tree], n, n};
+  Matrix storage(n, n);
+  return Eigen::Map<const Matrix>(dense_mass(tree, storage.data()), n, n);
+}
+
+double Dynamics::mass_diagonal(Index tree, Index dof) const {
+  return model_->is_free_body(tree) ? body_mass(tree)[7 * dof]
+                                    : tree_mass(tree).row(dof)[tree_mass(tree).path(dof).size() - 1];
 }
 
 void Dynamics::multiply_mass(const Vector& v, Vector& y) const {
   assert(v.size() == model_->dof_count());
   y.resize(model_->dof_count());
   for (Index t = 0; t < model_->tree_count(); ++t) {
-    const Index first = model_->tree_dof(t), n = model_->tree_dof_count(t);
-    const double* m = blocks_.data() + start_[t];
-    if (n == 6) {
-      y.segment<6>(first).noalias() = ConstBlock6(m) * v.segment<6>(first);
-      continue;
-    }
-    for (Index d = 0; d < n; ++d) {
-      const double* column = m + static_cast<std::size_t>(d) * n;
-      double sum = column[d] * v[first + d];
-      for (Index k = model_->dof_parent(first + d); k >= 0; k = model_->dof_parent(k)) {
-        sum += column[k - first] * v[k];
-        y[k] += column[k - first] * v[first + d];
-      }
-      y[first + d] = sum;
+    const Index first = model_->tree_dof(t);
+    if (model_->is_free_body(t)) {
+      y.segment<6>(first).noalias() = ConstBlock6(body_mass(t)) * v.segment<6>(first);
+    } else {
+      tree_mass(t).multiply(v.data() + first, y.data() + first);
     }
   }
 }
 
 double Dynamics::kinetic_energy(const Vector& v) const {
   assert(v.size() == model_->dof_count());
-  double twice = 0.0;
+  double energy = 0.0;
   for (Index t = 0; t < model_->tree_count(); ++t) {
-    const Index first = model_->tree_dof(t), n = model_->tree_dof_count(t);
-    const double* m = blocks_.data() + start_[t];
-    for (Index d = 0; d < n; ++d) {
-      const double* column = m + static_cast<std::size_t>(d) * n;
-      double sum = 0.5 * column[d] * v[first + d];
-      for (Index k = model_->dof_parent(first + d); k >= 0; k = model_->dof_parent(k))
-        sum += column[k - first] * v[k];
-      twice += 2.0 * sum * v[first + d];
+    const Index first = model_->tree_dof(t);
+    if (model_->is_free_body(t)) {
+      const Vec6 body = v.segment<6>(first);
+      energy += 0.5 * body.dot(ConstBlock6(body_mass(t)) * body);
+    } else {
+      energy += tree_mass(t).energy(v.data() + first);
     }
   }
-  return 0.5 * twice;
+  return energy;
 }
 
 double Dynamics::weight_energy(const Kinematics& kinematics, const Vec3& gravity) {
@@ -268,9 +266,9 @@ bool Dynamics::factorize() {
   for (const FreeBody& free : free_) definite = definite && free.definite;
   for (Index t = 0; t < model_->tree_count(); ++t) {
     if (model_->is_free_body(t)) continue;
-    TreeMatrix& factor = chains_[tree_item_[t]].factor;
-    factor.assign(mass(t));
-    if (!factor.factorize()) definite = false;
+    Chain& chain = chains_[tree_item_[t]];
+    chain.factor.assign(chain.mass, nullptr);
+    if (!chain.factor.factorize()) definite = false;
   }
   return definite;
 }
@@ -292,7 +290,7 @@ void Dynamics::solve_tree_in_place(Index tree, double* x) const {
     angular = free.inverse_rotational * Vec3(angular);
     return;
   }
-  const ConstBlock6 m(blocks_.data() + start_[tree]);
+  const ConstBlock6 m(bodies_.data() + 36 * tree_item_[tree]);
   const Vec3 moment = angular - m.bottomLeftCorner<3, 3>() * linear;
   angular.noalias() = free.inverse_rotational * moment;
   linear -= free.inverse_mass * (m.topRightCorner<3, 3>() * angular);

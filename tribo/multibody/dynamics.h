@@ -1,6 +1,6 @@
 // Mass matrix and bias forces of the trees: M(q) vdot + bias(q, v) = forces.
 //
-// M by the composite rigid body algorithm, one block per tree; the bias (Coriolis, centrifugal, gyroscopic and
+// M by the composite rigid body algorithm, packed along the branches of each tree; the bias (Coriolis, centrifugal, gyroscopic and
 // weight) by recursive Newton-Euler with zero acceleration. Bodies welded together count as one. A free rigid body
 // takes a closed form in which only one 3 x 3 block turns with the body, or nothing when its frame sits at the
 // centre of mass.
@@ -9,7 +9,7 @@
 //   Dynamics dynamics(model);
 //   dynamics.set_positions(kinematics);                     // composite inertias and mass blocks
 //   dynamics.bias(kinematics, gravity, bias);               // needs the velocities of `kinematics`
-//   dynamics.mass(tree)                                     // dense block, n_t x n_t
+//   dynamics.mass(tree)                                     // dense, n_t x n_t; packed: tree_mass, body_mass
 #pragma once
 
 #include <vector>
@@ -26,8 +26,13 @@ class Dynamics {
 
   // Mass blocks at the positions of `kinematics`, armature included. Allocation-free.
   void set_positions(const Kinematics& kinematics);
-  // Dense and symmetric, column-major, n_t x n_t.
-  Eigen::Map<const Matrix> mass(Index tree) const;
+  // M of one tree, n_t x n_t, as it is kept: of a free body (Model::is_free_body) column-major, of others packed.
+  const double* body_mass(Index tree) const { return bodies_.data() + 36 * tree_item_[tree]; }
+  const TreeMatrix& tree_mass(Index tree) const { return chains_[tree_item_[tree]].mass; }
+  // Dense; where it lies already, or else written to `storage` [n_t^2], column-major.
+  const double* dense_mass(Index tree, double* storage) const;
+  Matrix mass(Index tree) const;
+  double mass_diagonal(Index tree, Index dof) const;  // dof: within the tree
   // y = M v, all dofs.
   void multiply_mass(const Vector& v, Vector& y) const;
 
@@ -57,7 +62,7 @@ class Dynamics {
   struct Chain {
     Index link_begin = 0, link_end = 0;
     bool floating = false;  // hangs on a free joint
-    TreeMatrix factor;
+    TreeMatrix mass, factor;
   };
   struct FreeBody {
     double mass = 0.0, inverse_mass = 0.0;   // the inverse with the armature
@@ -74,8 +79,7 @@ class Dynamics {
   void tree_bias(const Kinematics& kinematics, const Vec3& gravity, Index tree, Vector& bias);
 
   const Model* model_;
-  std::vector<std::size_t> start_;  // [trees + 1] first entry of each block
-  Numbers blocks_;
+  Numbers bodies_;                // [free bodies x 36] their M
   std::vector<Index> tree_item_;  // [trees] into free_ or chains_
   std::vector<FreeBody> free_;
   std::vector<Chain> chains_;

@@ -80,9 +80,9 @@ FreeMotion::FreeMotion(const World& world, const JointConstraints& joints)
           needs_own || (actuator.joint >= 0 && model.body_tree(model.joint(actuator.joint).body) == t);
     }
     plain_[t] = !needs_own;
-    if (needs_own) size += static_cast<std::size_t>(n) * n;
+    if (needs_own || !model.is_free_body(t)) size += static_cast<std::size_t>(n) * n;
   }
-  own_.resize(size);
+  own_size_ = size;
   for (Index j = 0; j < model.joint_count(); ++j) {
     if (model.joint(j).stiffness > 0.0) spring_joints_.push_back(j);
   }
@@ -102,7 +102,7 @@ void FreeMotion::implicit_terms(const Dynamics& dynamics, double h, Scheme schem
     if (explicit_scheme) {
       const Index tree = model.body_tree(model.joint(j).body);
       const Index local = dof - model.tree_dof(tree);
-      spring_implicit_[k] = h * h * stiffness > 0.25 * dynamics.mass(tree)(local, local);
+      spring_implicit_[k] = h * h * stiffness > 0.25 * dynamics.mass_diagonal(tree, local);
     }
     if (explicit_scheme && !spring_implicit_[k]) continue;
     for (Index d = 0; d < dofs_of(model.joint(j).kind); ++d)
@@ -120,17 +120,32 @@ void FreeMotion::implicit_terms(const Dynamics& dynamics, double h, Scheme schem
 
 void FreeMotion::set_matrix(const Dynamics& dynamics) {
   const Model& model = world_->model;
+  dynamics_ = &dynamics;
   for (Index t = 0; t < model.tree_count(); ++t) {
-    const Index first = model.tree_dof(t), n = model.tree_dof_count(t);
-    if (plain_[t]) {
-      motion_.matrix[t] = dynamics.mass(t).data();
+    const double* diagonal = plain_[t] ? nullptr : diagonal_.data() + model.tree_dof(t);
+    if (!model.is_free_body(t)) {
+      roots_.set(t, dynamics.tree_mass(t), diagonal);
+    } else if (plain_[t]) {
+      roots_.set(t, dynamics.body_mass(t), true);
     } else {
-      Eigen::Map<Matrix> a(own_.data() + own_start_[t], n, n);
-      a = dynamics.mass(t);
-      a.diagonal() += diagonal_.segment(first, n);
-      motion_.matrix[t] = a.data();
+      Mat6 a = Eigen::Map<const Mat6>(dynamics.body_mass(t));
+      a.diagonal() += Eigen::Map<const Vec6>(diagonal);
+      roots_.set(t, a.data(), false);
     }
-    roots_.set(t, motion_.matrix[t], plain_[t]);
+  }
+}
+
+void FreeMotion::write_matrices() {
+  const Model& model = world_->model;
+  own_.resize(own_size_);
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    const Index n = model.tree_dof_count(t);
+    double* own = own_.data() + own_start_[t];
+    motion_.matrix[t] = dynamics_->dense_mass(t, own);
+    if (plain_[t]) continue;
+    if (motion_.matrix[t] != own) std::copy_n(motion_.matrix[t], n * n, own);
+    Eigen::Map<Matrix>(own, n, n).diagonal() += diagonal_.segment(model.tree_dof(t), n);
+    motion_.matrix[t] = own;
   }
 }
 
@@ -276,11 +291,8 @@ void FreeMotion::implicit_step(const State& state, const Vector& control, const 
     motion_.velocity += residual_;
     if (residual_.norm() <= kImplicitTolerance * (motion_.velocity.norm() + kImplicitTolerance)) break;
   }
-  for (Index t = 0; t < model.tree_count(); ++t) {
-    const Index first = model.tree_dof(t), n = model.tree_dof_count(t);
-    motion_.momentum.segment(first, n).noalias() =
-        Eigen::Map<const Matrix>(motion_.matrix[t], n, n) * motion_.velocity.segment(first, n);
-  }
+  mid_dynamics_.multiply_mass(motion_.velocity, motion_.momentum);
+  motion_.momentum += diagonal_.cwiseProduct(motion_.velocity);
   set_unit_momentum();
 }
 

@@ -28,7 +28,7 @@ double theta_vq(Scheme scheme);                  // weight of the new velocity i
 
 // A v = b + J^T lambda of a step: what the problems are made of.
 struct TreeMotion {
-  std::vector<const double*> matrix;  // [trees] A_t, dense, column-major
+  std::vector<const double*> matrix;  // [trees] A_t, dense, column-major; FreeMotion: see write_matrices
   Vector momentum;                    // b = A v*
   Vector velocity;                    // v*
   const TreeRoots* roots = nullptr;   // of the matrices, where they are known, ...
@@ -44,6 +44,8 @@ class FreeMotion {
                const Vector& applied, Scheme scheme, double h);
 
   const TreeMotion& motion() const { return motion_; }
+  // The matrices of the last compute(), for who wants them and not their roots; its `dynamics` must still be the same.
+  void write_matrices();
 
   // x <- A_t^-1 x for the dofs of one tree.
   void solve_tree(Index tree, double* x) const { roots_.solve(tree, x); }
@@ -68,8 +70,10 @@ class FreeMotion {
   Vector diagonal_;                                   // implicit part of A [dofs]
   std::vector<bool> plain_;                           // [trees] nothing implicit: A = M
   TreeMotion motion_;
-  Numbers own_;                         // storage of the A that differ from M
+  const Dynamics* dynamics_ = nullptr;  // of the last compute()
+  Numbers own_;                         // storage of matrices, but those of free bodies with A = M
   std::vector<std::size_t> own_start_;  // [trees]
+  std::size_t own_size_ = 0;
   TreeRoots roots_;
   Vector force_, bias_;
   std::vector<bool> spring_implicit_;  // [spring joints]

@@ -36,14 +36,29 @@ bool Impacts::collect(const std::vector<Contact>& contacts, double h, double thr
   return !closing_.empty();
 }
 
+void Impacts::set_matrices(const Dynamics& dynamics) {
+  const Model& model = world_->model;
+  std::size_t size = 0;
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    if (!model.is_free_body(t))
+      size += static_cast<std::size_t>(model.tree_dof_count(t)) * model.tree_dof_count(t);
+  }
+  masses_.resize(size);
+  motion_.matrix.resize(model.tree_count());
+  double* storage = masses_.data();
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    motion_.matrix[t] = dynamics.dense_mass(t, storage);
+    if (motion_.matrix[t] == storage) storage += model.tree_dof_count(t) * model.tree_dof_count(t);
+  }
+}
+
 Impacts::Outcome Impacts::apply(const std::vector<Contact>& contacts, double h, const ContactLawSettings& law,
                                 const JointConstraints& joints, const Settings& settings, Workers& workers,
                                 const State& state, Kinematics& kinematics, const Dynamics& dynamics,
                                 Vector& v) {
   Outcome outcome;
   if (!any_ || contacts.empty()) return outcome;
-  motion_.matrix.resize(world_->model.tree_count());
-  for (Index t = 0; t < world_->model.tree_count(); ++t) motion_.matrix[t] = dynamics.mass(t).data();
+  set_matrices(dynamics);
   if (solver_.splits_by_bodies()) set_.keep_bodies(kinematics);
   while (outcome.rounds < kMaxRounds && collect(contacts, h, law.restitution_threshold, kinematics)) {
     set_.clear();

@@ -31,6 +31,7 @@ class Impacts {
 
  private:
   double approach(const Contact& contact, const Kinematics& kinematics) const;
+  void set_matrices(const Dynamics& dynamics);
   bool collect(const std::vector<Contact>& contacts, double h, double threshold,
                const Kinematics& kinematics);
 
@@ -41,6 +42,7 @@ class Impacts {
   StepSolver solver_;
   ConstraintSet set_;
   TreeMotion motion_;
+  Numbers masses_;  // of the trees that are more than a body
   std::vector<Index> closing_, touching_;
   std::vector<Vec3> start_, impulse_;
 };

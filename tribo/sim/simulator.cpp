@@ -205,6 +205,7 @@ StepReport Simulator::Impl::step() {
   begun_control = control;
   begun_force = force;
   motion.compute(state, kinematics, dynamics, control, force, settings.scheme, h);
+  if (solver.splits_by_bodies()) motion.write_matrices();
   watch.lap(report.times.kinematics);
   build_constraints();
   watch.lap(report.times.assembly);
@@ -305,6 +306,7 @@ ContactProblem Simulator::problem() const {
   dynamics.set_positions(kinematics);
   motion.compute(impl_->begun, kinematics, dynamics, impl_->begun_control, impl_->begun_force,
                  impl_->settings.scheme, impl_->settings.time_step);
+  motion.write_matrices();
   impl_->solver.whole_problem(impl_->set, motion.motion(), problem);
   return problem;
 }
@@ -314,6 +316,7 @@ const ContactProblem& Simulator::next_problem() {
   s.find_contacts();
   s.motion.compute(s.state, s.kinematics, s.dynamics, s.control, s.force, s.settings.scheme,
                    s.settings.time_step);
+  s.motion.write_matrices();
   s.build_constraints();
   s.contact_impulses.assign(s.contacts.size(), Vec3::Zero());
   s.solver.whole_problem(s.set, s.motion.motion(), s.next, true, true);

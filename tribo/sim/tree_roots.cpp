@@ -44,6 +44,12 @@ bool TreeRoots::set(Index tree, const double* matrix, bool same) {
   return factor.factorize();
 }
 
+bool TreeRoots::set(Index tree, const TreeMatrix& mass, const double* diagonal) {
+  TreeMatrix& factor = factors_[item_[tree]];
+  factor.assign(mass, diagonal);
+  return factor.factorize();
+}
+
 void TreeRoots::transform(Index tree, Index rows, const double* block, double* out) const {
   if (!simple_[tree]) {
     const TreeMatrix& factor = factors_[item_[tree]];

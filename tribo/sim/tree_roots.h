@@ -21,6 +21,8 @@ class TreeRoots {
 
   // A of a tree, dense, column-major; `same`: unchanged since the last call. False if it is not positive definite.
   bool set(Index tree, const double* matrix, bool same);
+  // A of a tree that is more than a body: its M and, where it is given, a diagonal on top [n_t].
+  bool set(Index tree, const TreeMatrix& mass, const double* diagonal);
 
   // out <- block L^-1; rows is 1 or 3; column-major; the two must not overlap.
   void transform(Index tree, Index rows, const double* block, double* out) const;
