@@ -92,15 +92,17 @@ TEST(TreeMatrix, TransformedRowsSeeTheInverse) {
     const Index n = static_cast<Index>(parent.size());
     ASSERT_TRUE(sample.packed.factorize());
     for (Index count = 1; count <= TreeMatrix::kBlocks; ++count) {
-      std::vector<Matrix> blocks;
+      std::vector<Matrix> blocks, padded;  // with numbers behind them that must not count
       std::vector<const double*> data;
       for (Index k = 0; k < count; ++k) {
         blocks.push_back(random.matrix(3, n));
         if (n > 1) blocks.back().col(n / 2).setZero();
         if (n > 4) blocks.back().col(n - 1).setZero();  // of all of them
+        padded.push_back(random.matrix(3, n + 1));
+        padded.back().leftCols(n) = blocks.back();
       }
-      for (const Matrix& block : blocks) data.push_back(block.data());
-      Matrix out(3, n * count);
+      for (const Matrix& block : padded) data.push_back(block.data());
+      Matrix out(3, n * count + 1);
       sample.packed.transform_three_rows(data, out.data());
       for (Index k = 0; k < count; ++k) {
         const Matrix got = out.middleCols(n * k, n);

@@ -6,18 +6,19 @@
 namespace tribo {
 namespace {
 
-// Pieces of one or three rows times a vector: too small for general products, whose set-up costs as much.
+// Pieces of one or three rows times a vector: too small for general products, whose set-up costs as much. Columns of three
+// are read by fours; the last number is of no use.
 void add_three_rows(const double* j, const double* x, Index n, double* sum) {
-  double even[3] = {0.0, 0.0, 0.0},
-         odd[3] = {0.0, 0.0, 0.0};  // two short chains of additions instead of a long one
+  using Four = Eigen::Array4d;
+  Four even = Four::Zero(), odd = Four::Zero();  // two short chains of additions instead of a long one
   Index c = 0;
   for (; c + 1 < n; c += 2, j += 6) {
-    for (int r = 0; r < 3; ++r) {
-      even[r] += j[r] * x[c];
-      odd[r] += j[3 + r] * x[c + 1];
-    }
+    even += Eigen::Map<const Four>(j) * x[c];
+    odd += Eigen::Map<const Four>(j + 3) * x[c + 1];
   }
-  for (int r = 0; r < 3; ++r) sum[r] += even[r] + odd[r] + (c < n ? j[r] * x[c] : 0.0);
+  Four all = even + odd;
+  if (c < n) all += Eigen::Map<const Four>(j) * x[c];
+  for (int r = 0; r < 3; ++r) sum[r] += all[r];
 }
 
 // The sums stand apart from f, which the compiler cannot know to lie elsewhere than j.
@@ -68,8 +69,8 @@ double* BlockJacobian::add_piece(Index tree, Index first_dof, Index cols) {
   const std::size_t start = used_;
   pieces_.push_back({tree, first_dof, cols, start});
   used_ += static_cast<std::size_t>(rows(group_count() - 1)) * cols;
-  if (used_ > data_.size()) {
-    data_.reserve(std::max(used_, 2 * data_.capacity()));
+  if (used_ >= data_.size()) {  // one more than is used: columns of three are read by fours
+    data_.reserve(std::max(used_ + 1, 2 * data_.capacity()));
     data_.resize(data_.capacity());
   }
   ++piece_start_.back();

@@ -29,7 +29,8 @@ class BlockJacobian {
   // per group.
   void add_piece(Index tree, Index first_dof, const Eigen::Ref<const Matrix>& block);
 
-  // The same for a block that the caller fills at once, column-major; its numbers are whatever lay there.
+  // The same for a block that the caller fills at once, column-major; its numbers are whatever lay there. The number behind
+  // it may be overwritten until the next piece is added.
   double* add_piece(Index tree, Index first_dof, Index cols);
 
   Index group_count() const { return static_cast<Index>(row_start_.size()) - 1; }
@@ -42,6 +43,7 @@ class BlockJacobian {
   Index piece_tree(Index p) const { return pieces_[p].tree; }
   Index piece_dof(Index p) const { return pieces_[p].dof; }
   Index piece_cols(Index p) const { return pieces_[p].cols; }
+  // Behind the last entry there is one more number that may be read.
   const double* piece_data(Index p) const { return data_.data() + pieces_[p].start; }
   Piece piece(Index g, Index p) const { return Piece(piece_data(p), rows(g), piece_cols(p)); }
   std::size_t entry_count() const { return used_; }

@@ -188,29 +188,35 @@ void TreeMatrix::transform_three_rows(std::span<const double* const> blocks, dou
   }
 }
 
-// Three rows fill no register, but four blocks of them fill three; and one walk through the tree serves them all.
+// Three rows fill no register, but four blocks of them fill three; and one walk through the tree serves them all. They are
+// put in and taken out by fours, in an order in which the number too many is overwritten.
 template <int kFours>
 void TreeMatrix::transform_packed(std::span<const double* const> blocks, double* out) const {
   constexpr Index kWidth = 4 * kFours;
   const auto used = static_cast<Index>(3 * blocks.size());
-  alignas(32) double packed[kWidth * kUsual];
+  alignas(32) double packed[kWidth * kUsual + 4];
   using Column = Eigen::Array<double, kWidth, 1>;
   const auto column = [&](Index d) { return Eigen::Map<Column, Eigen::Aligned32>(packed + kWidth * d); };
   for (Index d = 0; d < size(); ++d) {
     double* to = packed + kWidth * d;
     for (const double* block : blocks) {
-      for (int r = 0; r < 3; ++r) *to++ = block[3 * d + r];
+      Eigen::Map<Four>{to} = Eigen::Map<const Four>(block + 3 * d);
+      to += 3;
     }
     for (Index r = used; r < kWidth; ++r) *to++ = 0.0;
   }
   for (Index d = size() - 1; d >= 0; --d) {
+    if ((column(d) == 0.0).all()) continue;
     const Column now = column(d) * inverse_[d];
-    double* to = out + 3 * d;
-    for (Index r = 0; r < used; r += 3, to += 3 * size()) std::copy_n(now.data() + r, 3, to);
-    if ((now == 0.0).all()) continue;
+    column(d) = now;
     const Index* columns = path(d).data();
     const double* l = row(d);
     for (Index p = 0; p < depth_[d]; ++p) column(columns[p]) -= l[p] * now;
+  }
+  for (Index r = 0; r < used; r += 3, out += 3 * size()) {
+    for (Index d = 0; d < size(); ++d) {
+      Eigen::Map<Four>(out + 3 * d) = Eigen::Map<const Four>(packed + kWidth * d + r);
+    }
   }
 }
 

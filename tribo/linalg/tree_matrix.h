@@ -75,7 +75,8 @@ class TreeMatrix {
   // block <- block L^-1 for 1 or 3 rows, column-major: Jacobians in the coordinates L v, in which H is the
   // identity. A row that lives on one path stays on it. Cost: squares of the paths touched.
   void transform_row(double* row) const { solve_transposed_in_place(row); }
-  // Several blocks of three rows at a time; the results one after the other.
+  // Several blocks of three rows at a time; the results one after the other. Behind each block there must be one more number
+  // that may be read, and one behind the last result that may be written.
   static constexpr Index kBlocks = 4;
   void transform_three_rows(std::span<const double* const> blocks, double* out) const;
 

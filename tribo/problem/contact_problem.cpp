@@ -11,34 +11,27 @@
 namespace tribo {
 namespace {
 
-// W_ii = sum of B B^T over the pieces of a contact, A = 1. Number by number: a sum of small matrices waits for each of
-// them to be written.
+// W_ii = sum of B B^T over the pieces of a contact, A = 1. Column by column of W; columns of three are read by fours, whose
+// last number is of no use.
 void unit_contact_block(const BlockJacobian& jacobian, Index i, Mat3& w) {
-  double xx = 0.0, xy = 0.0, xz = 0.0, yy = 0.0, yz = 0.0, zz = 0.0;
-  const auto add = [&](const double* b, Index columns) {
-    for (Index c = 0; c < columns; ++c, b += 3) {
-      xx += b[0] * b[0];
-      xy += b[0] * b[1];
-      xz += b[0] * b[2];
-      yy += b[1] * b[1];
-      yz += b[1] * b[2];
-      zz += b[2] * b[2];
-    }
-  };
+  using Four = Eigen::Array4d;
+  Four x = Four::Zero(), y = Four::Zero(), z = Four::Zero();
   for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-    const double* block = jacobian.piece_data(p);
-    if (jacobian.piece_cols(p) == 6) {
-      add(block, 6);
-    } else {
-      add(block, jacobian.piece_cols(p));
+    const double* b = jacobian.piece_data(p);
+    const double* end = b + 3 * static_cast<std::ptrdiff_t>(jacobian.piece_cols(p));
+    for (; b != end; b += 3) {
+      const Eigen::Map<const Four> column(b);
+      x += column * b[0];
+      y += column * b[1];
+      z += column * b[2];
     }
   }
-  w(0, 0) = xx;
-  w(1, 1) = yy;
-  w(2, 2) = zz;
-  w(0, 1) = w(1, 0) = xy;
-  w(0, 2) = w(2, 0) = xz;
-  w(1, 2) = w(2, 1) = yz;
+  w(0, 0) = x[0];
+  w(1, 1) = y[1];
+  w(2, 2) = z[2];
+  w(0, 1) = w(1, 0) = x[1];
+  w(0, 2) = w(2, 0) = x[2];
+  w(1, 2) = w(2, 1) = y[2];
 }
 
 // The same for any A = L L^T, by (L^-1 J^T)^T (L^-1 J^T), and for one row; `unit`: A = 1, of one row only.

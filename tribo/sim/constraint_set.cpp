@@ -14,12 +14,13 @@ Mat3 lever(const Mat3& rows, const Vec3& arm) {
   return out;
 }
 
-// block += rows V + turning Omega over the degrees of freedom that move the body, (V, Omega) their motion.
+// block += rows V + turning Omega over the degrees of freedom that move the body, (V, Omega) their motion. Three rows fill
+// no register: a fourth one is zero, and adds nothing to the number behind each column.
 void add_motion_columns(const Kinematics& kinematics, Index body, const Mat3& rows, const Mat3& turning,
                         double* block) {
   using Four = Eigen::Array4d;
   const Model& model = kinematics.model();
-  Four columns[6];  // a register each; the last entry is of no use
+  Four columns[6];
   for (int c = 0; c < 3; ++c) {
     columns[c] << rows(0, c), rows(1, c), rows(2, c), 0.0;
     columns[3 + c] << turning(0, c), turning(1, c), turning(2, c), 0.0;
@@ -28,9 +29,8 @@ void add_motion_columns(const Kinematics& kinematics, Index body, const Mat3& ro
   for (Index d = model.body_dof(body); d >= 0; d = model.dof_parent(d)) {
     const double* motion = kinematics.motion().data() + 6 * static_cast<std::size_t>(d);
     const Four moving = columns[0] * motion[0] + columns[1] * motion[1] + columns[2] * motion[2];
-    const Four sum = moving + (columns[3] * motion[3] + columns[4] * motion[4] + columns[5] * motion[5]);
-    double* to = block + 3 * static_cast<std::ptrdiff_t>(d - first);
-    for (int r = 0; r < 3; ++r) to[r] += sum[r];
+    const Four turned = columns[3] * motion[3] + columns[4] * motion[4] + columns[5] * motion[5];
+    Eigen::Map<Four>(block + 3 * static_cast<std::ptrdiff_t>(d - first)) += moving + turned;
   }
 }
 
@@ -53,7 +53,7 @@ Index ConstraintSet::add(const ProblemFiller::Constraint& data, ConstraintSource
 double* ConstraintSet::piece_on(Index tree, Index dofs) {
   bool fresh;
   double* block = raw_piece_on(tree, dofs, fresh);
-  if (fresh) std::fill(block, values_.data() + used_, 0.0);
+  if (fresh) std::fill(block, values_.data() + used_ + 1, 0.0);  // with what add_motion_columns may touch
   return block;
 }
 
@@ -68,7 +68,7 @@ double* ConstraintSet::raw_piece_on(Index tree, Index dofs, bool& fresh) {
   pieces_.push_back({tree, start});
   ++entry.piece_end;
   used_ += static_cast<std::size_t>(rows_of(entry.data.kind)) * dofs;
-  if (used_ > values_.size()) values_.resize(std::max(used_, 2 * values_.size()));
+  if (used_ >= values_.size()) values_.resize(std::max(used_ + 1, 2 * values_.size()));
   return values_.data() + start;
 }
 
