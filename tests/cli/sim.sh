@@ -154,6 +154,18 @@ for text in "sliding-block: 50 steps of 0.002 s" "steps/s" "time split" "certifi
 done
 expect_in err "100 %"
 
+# Simulated once before: neither counted nor recorded, and the same afterwards.
+expect 0 sim --scene slope --set angle=60 --time 0.1 --json --record plain.csv
+cp out plain.json
+expect 0 sim --scene slope --set angle=60 --time 0.1 --json --record warmed.csv --warm-up
+check_python "a warm-up leaves no trace" '
+import json
+a, b = (json.load(open(f)) for f in ("plain.json", "out"))
+keys = ["steps", "contacts_mean", "iterations_mean", "certificate", "missed_steps", "observables", "energy", "state_hash"]
+assert all(a[k] == b[k] for k in keys), (a, b)
+'
+cmp plain.csv warmed.csv || fail "a warm-up changed the recording"
+
 # The same bits again, on two threads, and not by accident.
 hash_of() {
   expect 0 sim --scene clutter --set bodies=20 --set walls=0 --time 0.3 --json "$@"

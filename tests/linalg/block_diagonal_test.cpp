@@ -84,6 +84,17 @@ TEST(BlockDiagonal, UnitBlocksAreOnesAndAreKnownToBe) {
   matrix.add_identity(3);
   EXPECT_FALSE(matrix.is_identity());
   EXPECT_EQ(Matrix(matrix.block(1)), Matrix(Matrix::Identity(3, 3)));
+
+  // What is kept of unit blocks serves others in any order, and copies.
+  matrix.clear();
+  for (const Index size : {6, 2, 3, 6}) matrix.add_identity(size);
+  const BlockDiagonal copy = matrix;
+  EXPECT_EQ(test::dense(copy), Matrix(Matrix::Identity(17, 17)));
+  ASSERT_EQ(factor.factorize(copy), BlockDiagonalCholesky::kSuccess);
+  for (Index b = 0; b < 4; ++b) {
+    const Index n = copy.block_size(b);
+    EXPECT_EQ(Matrix(factor.lower(b)), Matrix(Matrix::Identity(n, n)));
+  }
 }
 
 TEST(BlockDiagonalCholesky, SolvesLikeADenseFactor) {

@@ -72,6 +72,10 @@ TEST(TreeMatrix, ProductAndSolveAgreeWithDense) {
     Vector y(x.size());
     s.packed.multiply(x.data(), y.data());
     EXPECT_LT((y - s.dense * x).norm(), 1e-12 * y.norm());
+    EXPECT_NEAR(s.packed.energy(x.data()), 0.5 * x.dot(y), 1e-12 * y.norm() * x.norm());
+    TreeMatrix heavier(parent);
+    heavier.assign(s.packed, x.data());
+    EXPECT_EQ(heavier.to_dense(), Matrix(s.packed.to_dense() + Matrix(x.asDiagonal())));
     const std::size_t entries = s.packed.entry_count();
     ASSERT_TRUE(s.packed.factorize());
     EXPECT_EQ(s.packed.entry_count(), entries) << "no fill";

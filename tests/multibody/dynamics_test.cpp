@@ -77,6 +77,7 @@ TEST(Dynamics, MassIsTheSumOverBodies) {
       const Matrix mass = s.dynamics.mass(t);
       EXPECT_LE((mass - exact).cwiseAbs().maxCoeff(), 1e-12 * exact.cwiseAbs().maxCoeff());
       EXPECT_EQ(mass, mass.transpose());
+      for (Index d = 0; d < mass.rows(); ++d) EXPECT_EQ(s.dynamics.mass_diagonal(t, d), mass(d, d));
       const Vector v = s.state.v.segment(s.model.tree_dof(t), s.model.tree_dof_count(t));
       EXPECT_LE((product.segment(s.model.tree_dof(t), v.size()) - exact * v).norm(),
                 1e-12 * (exact * v).norm());

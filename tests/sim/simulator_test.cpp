@@ -243,6 +243,29 @@ TEST(Simulator, SameBitsAfterSetStateAsFresh) {
   EXPECT_EQ(run(used), run(fresh));
 }
 
+// Controls, forces and counters as well: a run after restart() is the first one again, with every robot in its hands.
+TEST(Simulator, RestartIsANewBeginning) {
+  const Scene scene = make_scene("arm-press", {});
+  Simulator fresh(scene.world, scene.settings), used(scene.world, scene.settings);
+  fresh.set_state(scene.start);
+  used.set_state(scene.start);
+  used.force().setConstant(1.0);
+  for (Index k = 0; k < 30; ++k) {
+    scene.control(used);
+    used.step();
+  }
+  used.restart(scene.start);
+  EXPECT_EQ(used.step_count(), 0);
+  EXPECT_EQ(used.missed_steps(), 0);
+  EXPECT_TRUE(used.contacts().empty());
+  EXPECT_TRUE(used.control().isZero(0.0));
+  for (Simulator* simulator : {&used, &fresh}) {
+    for (Index k = 0; k < 30; ++k) simulator->step();
+  }
+  EXPECT_EQ(used.state_hash(), fresh.state_hash());
+  EXPECT_EQ(used.step_count(), 30);
+}
+
 TEST(Simulator, SleepersDoNotMoveAndWakeWhenTouched) {
   World world;
   ModelBuilder builder;

@@ -87,6 +87,26 @@ TEST(TreeRoots, AgreeWithDenseAlgebra) {
   }
 }
 
+// As the free motion has them: packed, with what is implicit on top.
+TEST(TreeRoots, OfPackedMassesWithADiagonalOnTop) {
+  test::Random random(5);
+  Case c(test::random_model(random, {.bodies = 12}));
+  ASSERT_TRUE(c.set(test::random_state(random, c.model)));
+  for (Index t = 0; t < c.model.tree_count(); ++t) {
+    if (c.model.is_free_body(t)) continue;
+    const Index n = c.model.tree_dof_count(t);
+    const Vector diagonal = random.vector(n).cwiseAbs(), b = random.vector(n);
+    for (const bool heavier : {true, false}) {
+      ASSERT_TRUE(c.roots.set(t, c.dynamics.tree_mass(t), heavier ? diagonal.data() : nullptr));
+      Matrix a = c.dynamics.mass(t);
+      if (heavier) a.diagonal() += diagonal;
+      Vector solved = b;
+      c.roots.solve(t, solved.data());
+      EXPECT_LT((a * solved - b).norm(), 1e-10 * b.norm());
+    }
+  }
+}
+
 TEST(TreeRoots, RowsOfABranchStayOnIt) {
   ModelBuilder builder;
   test::Random random(2);
