@@ -53,17 +53,16 @@ struct Local {
 
 Local local_values(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
                    Law law) {
-  Local local;
   const Index row = problem.row(i);
   if (problem.kind(i) == ConstraintKind::contact) {
-    local.lambda = impulse.segment<3>(row);
-    local.w = velocity.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(local.lambda);
-    local.hat = corrected(local.w, problem.friction(i), law);
-    local.cone = detail::coulomb_aperture(problem.friction(i));
-  } else {
-    local.lambda[0] = impulse[row];
-    local.w[0] = velocity[row] + problem.compliance()[row] * impulse[row];
+    const double mu = problem.friction(i);
+    const Vec3 lambda = impulse.segment<3>(row);
+    const Vec3 w = velocity.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(lambda);
+    return {lambda, w, corrected(w, mu, law), detail::coulomb_aperture(mu)};
   }
+  Local local;
+  local.lambda[0] = impulse[row];
+  local.w[0] = velocity[row] + problem.compliance()[row] * impulse[row];
   return local;
 }
 

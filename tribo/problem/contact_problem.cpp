@@ -16,14 +16,19 @@ namespace {
 void unit_contact_block(const BlockJacobian& jacobian, Index i, Mat3& w) {
   using Four = Eigen::Array4d;
   Four x = Four::Zero(), y = Four::Zero(), z = Four::Zero();
-  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-    const double* b = jacobian.piece_data(p);
-    const double* end = b + 3 * static_cast<std::ptrdiff_t>(jacobian.piece_cols(p));
-    for (; b != end; b += 3) {
+  const auto add = [&](const double* b, Index columns) {
+    for (Index c = 0; c < columns; ++c, b += 3) {
       const Eigen::Map<const Four> column(b);
       x += column * b[0];
       y += column * b[1];
       z += column * b[2];
+    }
+  };
+  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+    if (jacobian.piece_cols(p) == 6) {  // without a loop
+      add(jacobian.piece_data(p), 6);
+    } else {
+      add(jacobian.piece_data(p), jacobian.piece_cols(p));
     }
   }
   w(0, 0) = x[0];

@@ -89,7 +89,7 @@ void ProblemFiller::add_body(Index dof, const double* block) {
 
 bool ProblemFiller::finish() {
   ContactProblem& p = *problem_;
-  assert(added_ == p.constraint_count());
+  if (added_ != p.constraint_count()) return false;
   assign(momentum_, static_cast<Index>(momentum_.size()), p.momentum_);
   assign(bias_, rows_, p.bias_);
   assign(compliance_, rows_, p.compliance_);

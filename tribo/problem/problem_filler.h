@@ -44,7 +44,8 @@ class ProblemFiller {
   void set_articulation(std::span<const Index> parent, const double* motion);
   // ... and of the piece added last, whose bodies add up to it (rows x 6).
   void add_body(Index dof, const double* block);
-  // Factorises and derives. False: the mass of a tree is not positive definite, the problem is unusable.
+  // Factorises and derives. False: the mass of a tree is not positive definite, or constraints are missing; the problem is
+  // unusable.
   bool finish();
 
  private:

@@ -143,7 +143,7 @@ void FreeMotion::write_matrices() {
     double* own = own_.data() + own_start_[t];
     motion_.matrix[t] = dynamics_->dense_mass(t, own);
     if (plain_[t]) continue;
-    if (motion_.matrix[t] != own) std::copy_n(motion_.matrix[t], n * n, own);
+    if (model.is_free_body(t)) std::copy_n(motion_.matrix[t], n * n, own);
     Eigen::Map<Matrix>(own, n, n).diagonal() += diagonal_.segment(model.tree_dof(t), n);
     motion_.matrix[t] = own;
   }

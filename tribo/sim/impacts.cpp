@@ -48,7 +48,7 @@ void Impacts::set_matrices(const Dynamics& dynamics) {
   double* storage = masses_.data();
   for (Index t = 0; t < model.tree_count(); ++t) {
     motion_.matrix[t] = dynamics.dense_mass(t, storage);
-    if (motion_.matrix[t] == storage) storage += model.tree_dof_count(t) * model.tree_dof_count(t);
+    if (!model.is_free_body(t)) storage += model.tree_dof_count(t) * model.tree_dof_count(t);
   }
 }
 
@@ -58,9 +58,9 @@ Impacts::Outcome Impacts::apply(const std::vector<Contact>& contacts, double h, 
                                 Vector& v) {
   Outcome outcome;
   if (!any_ || contacts.empty()) return outcome;
-  set_matrices(dynamics);
   if (solver_.splits_by_bodies()) set_.keep_bodies(kinematics);
   while (outcome.rounds < kMaxRounds && collect(contacts, h, law.restitution_threshold, kinematics)) {
+    if (outcome.rounds == 0) set_matrices(dynamics);
     set_.clear();
     constraints_.clear();
     for (const Index c : closing_) {

@@ -24,11 +24,11 @@ void DenseNewton::begin(Index dofs, Index most_constraints, Index most_rows) {
   active_.reserve(most_constraints);
   const std::size_t entries = static_cast<std::size_t>(dofs) * most_rows;
   const auto smaller = static_cast<std::size_t>(std::min(dofs, most_rows));
-  const auto weighted = std::max(static_cast<std::size_t>(padded(dofs)) * most_rows,
-                                 static_cast<std::size_t>(padded(most_rows)) * dofs);
+  const auto weighted = std::max(static_cast<std::size_t>(padded_rows(dofs)) * most_rows,
+                                 static_cast<std::size_t>(padded_rows(most_rows)) * dofs);
   if (columns_.size() < entries) columns_.resize(entries);
   if (weighted_.size() < weighted) weighted_.resize(weighted);
-  const std::size_t matrix = smaller * padded(static_cast<Index>(smaller));
+  const std::size_t matrix = smaller * padded_rows(static_cast<Index>(smaller));
   if (matrix_.size() < matrix) matrix_.resize(matrix);
   if (exchanges_.size() < smaller) exchanges_.resize(smaller);
   if (static_cast<Index>(rhs_.size()) < most_rows) rhs_.resize(most_rows);
@@ -48,7 +48,7 @@ void DenseNewton::add(const double* columns, Index rows, double scale, const Mat
 bool DenseNewton::factorize() {
   by_dofs_ = dofs_ <= active_rows_;
   const Index size = std::min(dofs_, active_rows_);
-  stride_ = padded(size);
+  stride_ = padded_rows(size);
   if (by_dofs_) {
     form_dofs();
   } else {

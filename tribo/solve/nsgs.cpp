@@ -79,7 +79,7 @@ class Nsgs final : public Solver {
   SweepRest rest_;
   SweepMomentum momentum_;
   SweepSubspace subspace_;
-  bool frictional_ = false;
+  bool minimises_ = false;  // impulses minimise an energy: no friction, symmetric W
   SweepState state_;
   std::vector<ScalarRow> scalar_;
   std::vector<ExactContact> exact_;
@@ -129,10 +129,10 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
   const std::span<const Index> visits = plan_.only.empty() ? order_.visits() : plan_.only;
   const auto one_sweep = [&](Index) {
     if (shuffle_ == Shuffle::every) order_.shuffle();
-    if (accelerated && !frictional_) subspace_.advance(sweeps_, state_.impulse);
-    if (accelerated && frictional_) momentum_.advance(sweeps_, state_.impulse);
+    if (accelerated && minimises_) subspace_.advance(sweeps_, state_.impulse);
+    if (accelerated && !minimises_) momentum_.advance(sweeps_, state_.impulse);
     const SweepChange change = rest_.sweep(sweeps_, visits, state_.impulse, visitor);
-    if (accelerated && frictional_) momentum_.learn(change);
+    if (accelerated && !minimises_) momentum_.learn(change);
     return change;
   };
   const auto calm_down = [&] {
@@ -148,11 +148,12 @@ Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
   if (!plan_.same_problem) {
     // On the velocities an energy costs no product with W.
-    const bool minimises = acceleration_ == Acceleration::cg && !problem.has_friction();
+    const bool minimises =
+        acceleration_ == Acceleration::cg && !problem.has_friction() && problem.is_symmetric();
     sweeps_.setup(problem, minimises ? SweepOperator::Mode::velocity : SweepOperator::Mode::automatic);
     order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
     if (shuffle_ == Shuffle::once) order_.shuffle();
-    frictional_ = problem.has_friction();
+    minimises_ = minimises;
     if (minimises) subspace_.setup(problem);
   }
   if (!plan_.same_problem || relaxation_ != plan_.relaxation * omega_) {

@@ -15,7 +15,8 @@ constexpr Index kLargestRedundantWhole = 1500;
 constexpr double kPairsPerTree = 1.2;
 constexpr double kRedundantShare = 0.2;
 constexpr Index kPileSweeps = 100;
-constexpr Index kMinimisingSweeps = 1000;  // without friction, where accelerated sweeps converge by themselves
+constexpr Index kMinimisingSweeps =
+    1000;  // without friction, where accelerated sweeps converge by themselves
 constexpr Index kPlainSweeps = 400;
 constexpr double kLowestRelaxation = 0.3;
 constexpr Index kBudgetAlone = 20000;  // sweeps, where no other method has its turn afterwards
@@ -124,8 +125,11 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
   Index spent = 0, patched = 0;
   double relaxation = 1.0;
   bool plain = false;
-  count_ = glances ? kGlanceSweeps : problem.has_friction() || redundant_ ? kPileSweeps : kMinimisingSweeps;
-  for (Budget left = budget(problem.constraint_count(), effort); spent < left.sweeps && left.work > 0.0;) {
+  Budget left = budget(problem.constraint_count(), effort);
+  count_ = glances                                ? kGlanceSweeps
+           : problem.has_friction() || redundant_ ? kPileSweeps
+                                                  : std::min(kMinimisingSweeps, left.sweeps);
+  while (spent < left.sweeps && left.work > 0.0) {
     const Report report = sweeps_->solve(problem, monitor.part_settings(count_), solution_, &impulse_);
     if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
     if (report.status == Status::no_solution_suspected) return false;

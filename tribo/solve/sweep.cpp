@@ -8,9 +8,10 @@
 namespace tribo {
 namespace {
 
-constexpr double kNegligible = 1e-14;  // entry of a piece of G beside its largest
-constexpr Index kStillPeriod = 4;       // accelerated sweeps between two looks at who rests
-constexpr double kRounding = 4e-16;     // relative step of a sweep that changed nothing but the last digits
+constexpr double kNegligible =
+    1e-12;                         // entry of a piece of G beside its largest: rounding of world coordinates
+constexpr Index kStillPeriod = 4;  // accelerated sweeps between two looks at who rests
+constexpr double kRounding = 4e-16;  // relative step of a sweep that changed nothing but the last digits
 
 }  // namespace
 
@@ -62,7 +63,8 @@ bool SweepOperator::rows_are_cheaper() {
 }
 
 // Column r of G = L^-1 J^T by forward substitution; without `lower`: L = I.
-void SweepOperator::fill_column(const double* j, Index rows, Index r, const double* lower, Index n, double* g) {
+void SweepOperator::fill_column(const double* j, Index rows, Index r, const double* lower, Index n,
+                                double* g) {
   for (Index k = 0; k < n; ++k) g[k] = j[k * rows + r];
   for (Index k = 0; k < n && lower != nullptr; ++k) {
     if (g[k] == 0.0) continue;
@@ -76,7 +78,8 @@ void SweepOperator::fill_column(const double* j, Index rows, Index r, const doub
 // A ball without friction does not turn.
 Index SweepOperator::touched_half(const double* g) {
   const Eigen::Map<const Vec3> first(g), last(g + 3);
-  const double a = first.cwiseAbs().maxCoeff(), b = last.cwiseAbs().maxCoeff();
+  const double a = first.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  const double b = last.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   return b <= kNegligible * a ? 0 : a <= kNegligible * b ? 3 : -1;
 }
 
@@ -138,6 +141,7 @@ void SweepOperator::setup_state() {
   y_free_.resize(size);
   for (Index b = 0; b < problem_->tree_count(); ++b) {
     const auto& [first, last, start] = tree_[b];
+    if (last <= first) continue;  // nothing touches it
     const Index from = problem_->mass().block_start(b) + first;
     for (Index k = 0; k < last - first; ++k) y_free_[start + k] = momentum_[from + k];
   }

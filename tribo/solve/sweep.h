@@ -73,8 +73,9 @@ class SweepOperator {
   struct Constraint {
     Index row = 0;
     Index slot = 0;
-    Index begin = 0, end = 0;  // pieces (velocity) or blocks (rows); pair: first entries of y of its two pieces
-    std::size_t data = 0;      // first entry of its pieces or blocks in data_
+    Index begin = 0,
+          end = 0;         // pieces (velocity) or blocks (rows); pair: first entries of y of its two pieces
+    std::size_t data = 0;  // first entry of its pieces or blocks in data_
     bool contact = false;
     bool pair = false;  // scalar row with two pieces of three entries: balls without friction (velocity)
   };

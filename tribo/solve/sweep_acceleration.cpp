@@ -15,7 +15,8 @@ constexpr double kLongestGrowth = 1.3;  // of squared steps, before directions a
 // often in a row as there are ways.
 constexpr Index kRenewal = 24;
 constexpr double kSingular = 1e-12;  // ways that differ by less are one
-constexpr double kFarthest = 10.0;   // factor of a way that is but rounding
+constexpr double kRounding = 1e-13;  // way beside what it changes, that is but rounding
+constexpr double kFar = 10.0;        // factors from where on what was moved along is made afresh
 
 // x: after the last sweep, before: before it.
 void advance_along(double ratio, bool forget, Vector& direction, Vector& before, Vector& x) {
@@ -97,10 +98,17 @@ void SweepMomentum::learn(const SweepChange& change) {
 // H and -g, in lanes.
 struct SweepSubspace::Sums {
   Lanes products[kWays * (kWays + 1) / 2], slopes[kWays];
+  Lanes sizes[kWays], whole;  // squares of the ways in what the impulses make, and of that itself
 
   Sums() {
     for (Lanes& sum : products) sum.setZero();
     for (Lanes& sum : slopes) sum.setZero();
+    for (Lanes& sum : sizes) sum.setZero();
+    whole.setZero();
+  }
+  [[gnu::always_inline]] void add_sizes(const WayLanes& x) {
+    for (int i = 0; i < kWays; ++i) sizes[i] += x.way[i] * x.way[i];
+    whole += x.now * x.now;
   }
   [[gnu::always_inline]] void add_products(const Lanes* left, const Lanes* right) {
     for (int i = 0, at = 0; i < kWays; ++i) {
@@ -110,14 +118,15 @@ struct SweepSubspace::Sums {
   [[gnu::always_inline]] void add_slopes(const Lanes* way, const Lanes& slope) {
     for (int i = 0; i < kWays; ++i) slopes[i] -= way[i] * slope;
   }
-  // c, where the ways are scaled to the same energy.
+  // c, where the ways are scaled to the same energy; zero of those that are but rounding.
   Vec3 solve() const {
     Mat3 h;
     Vec3 g, scale;
     for (int i = 0, at = 0; i < kWays; ++i) {
       g[i] = sum(slopes[i]);
       for (int j = 0; j <= i; ++j) h(i, j) = h(j, i) = sum(products[at++]);
-      scale[i] = h(i, i) > 0.0 ? 1.0 / std::sqrt(h(i, i)) : 0.0;
+      const bool rounding = !(sum(sizes[i]) > kRounding * kRounding * sum(whole));
+      scale[i] = h(i, i) > 0.0 && !rounding ? 1.0 / std::sqrt(h(i, i)) : 0.0;
     }
     h = (scale.asDiagonal() * h * scale.asDiagonal()).eval();
     h.diagonal().setConstant(1.0 + kSingular);
@@ -160,11 +169,16 @@ void SweepSubspace::add_energy(const Vector& impulse, const Vector& image, Sums&
     const WayLanes y(image, image_, k);
     sums.add_products(y.way, y.way);
     sums.add_slopes(y.way, y.now);
+    sums.add_sizes(y);
   }
   for (Index k = 0; k < impulse.size(); k += kLanes) {
     const WayLanes x(impulse, impulse_, k);
     Lanes s = lanes(slope.data() + k, impulse.size() - k);
-    if (rows_) sums.add_products(x.way, WayLanes(image, image_, k).way);
+    if (rows_) {
+      const WayLanes u(image, image_, k);
+      sums.add_products(x.way, u.way);
+      sums.add_sizes(u);
+    }
     if (!rigid) {
       const Lanes compliance = lanes(problem_->compliance().data() + k, impulse.size() - k);
       const Lanes resisted[kWays] = {compliance * x.way[0], compliance * x.way[1], compliance * x.way[2]};
@@ -208,7 +222,7 @@ void SweepSubspace::advance(SweepOperator& sweeps, Vector& impulse) {
   Sums sums;
   add_energy(impulse, image, sums);
   const Vec3 factors = sums.solve();
-  if (!(factors.cwiseAbs().maxCoeff() <= kFarthest)) {
+  if (!factors.allFinite()) {
     sweeps.renew_state(impulse);
     return begin(impulse, image);
   }
@@ -217,7 +231,7 @@ void SweepSubspace::advance(SweepOperator& sweeps, Vector& impulse) {
   project(sweeps, impulse);
   if (rows_) {
     sweeps.find_velocity(impulse, velocity_);
-  } else if (advanced_++ % kRenewal < kWays) {
+  } else if (advanced_++ % kRenewal < kWays || factors.cwiseAbs().maxCoeff() > kFar) {
     sweeps.renew_state(impulse);
   }
   remember(impulse, impulse_);
