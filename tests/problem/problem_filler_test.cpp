@@ -118,6 +118,17 @@ TEST(ProblemFiller, AMassThatIsNotPositiveDefiniteIsNoticed) {
   EXPECT_FALSE(filler.finish());
 }
 
+TEST(ProblemFiller, ConstraintsThatAreMissingAreNoticed) {
+  ProblemFiller filler;
+  ContactProblem problem;
+  const Vec3 momentum = Vec3::Ones();
+  filler.begin(problem, 2);
+  filler.add_unit_tree(3, momentum.data());
+  filler.add_constraint({.kind = ConstraintKind::unilateral});
+  filler.add_piece(0, momentum.data());
+  EXPECT_FALSE(filler.finish());
+}
+
 TEST(ProblemFiller, FillingTheSameStructureAgainAllocatesNothing) {
   ProblemFiller filler;
   ContactProblem problem;

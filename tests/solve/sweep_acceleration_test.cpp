@@ -134,6 +134,7 @@ TEST(SweepSubspace, BothModesGoTheSameWay) {
 }
 
 // Balls (linear and angular velocity) with rows between their centres, rounding on the angular side, and walls.
+// The last one touches nothing.
 ContactProblem balls(Index count, bool one_turns) {
   test::Random random(4);
   ContactProblemBuilder builder;
@@ -153,6 +154,7 @@ ContactProblem balls(Index count, bool one_turns) {
       builder.add_unilateral(pieces, random.uniform());
     }
   }
+  builder.add_tree(Matrix::Identity(6, 6), random.vector(6));
   if (one_turns) builder.add_bilateral(std::vector<JacobianPiece>{{2, random.matrix(1, 6)}}, 0.1);
   return builder.build();
 }
@@ -207,11 +209,38 @@ TEST(SweepSubspace, PilesWithoutFrictionTakeFewSweeps) {
             1e-5 * problem.free_velocity().cwiseAbs().maxCoeff());
 }
 
-// A problem given by its W, without bodies.
-TEST(SweepSubspace, SolvesFromGivenMatrices) {
+// Masses on top of each other: what sweeps leave is smooth, and one step along it would have to be a hundred times as long.
+TEST(SweepSubspace, SmoothErrorsAreFollowedFar) {
+  constexpr Index kMasses = 40;
+  const Eigen::Matrix<double, 1, 1> one = Eigen::Matrix<double, 1, 1>::Ones(), weight = -one;
+  ContactProblemBuilder builder;
+  for (Index k = 0; k < kMasses; ++k) builder.add_tree(one, weight);
+  for (Index k = 0; k < kMasses; ++k) {
+    std::vector<JacobianPiece> pieces = {{k, one}};
+    if (k > 0) pieces.push_back({k - 1, weight});
+    builder.add_unilateral(pieces);
+  }
+  const ContactProblem problem = builder.build();
+  Settings settings = test::to(1e-8);
+  settings.max_iterations = 20000;
+  Solution fast, plain;
+  const Report quick = make_solver("nsgs:accelerate=cg")->solve(problem, settings, fast);
+  const Report slow = make_solver("nsgs")->solve(problem, settings, plain);
+  EXPECT_EQ(quick.status, Status::converged);
+  EXPECT_EQ(slow.status, Status::converged);
+  EXPECT_LT(8 * quick.iterations, slow.iterations);
+  for (Index k = 0; k < kMasses; ++k) EXPECT_NEAR(fast.impulse[k], kMasses - k, 1e-4) << k;
+}
+
+// Problems given by their W, without bodies; an unsymmetric one has no energy, and is solved all the same.
+class SweepsOnMatrices : public testing::TestWithParam<double> {};
+
+TEST_P(SweepsOnMatrices, AreSolved) {
   test::Random random(6);
   constexpr Index kRows = 30;
-  const Matrix w = test::random_spd(random, kRows);
+  Matrix w = test::random_spd(random, kRows);
+  const Matrix skew = random.matrix(kRows, kRows);
+  w += GetParam() * (skew - skew.transpose());
   std::vector<ScalarTriplet> entries;
   std::vector<Index> starts;
   for (Index c = 0; c <= kRows; ++c) starts.push_back(c);
@@ -229,6 +258,8 @@ TEST(SweepSubspace, SolvesFromGivenMatrices) {
   EXPECT_EQ(report.status, Status::converged);
   EXPECT_LE(certify(problem, solution).error.value, 1e-10);
 }
+
+INSTANTIATE_TEST_SUITE_P(Skew, SweepsOnMatrices, testing::Values(0.0, 0.1));
 
 }  // namespace
 }  // namespace tribo
