@@ -1,8 +1,8 @@
 """Speed of the simulator beside MuJoCo and Drake: rows of bench/results/sim_speed.csv and sim_drake.csv.
 
 Same file, same time step, same number of steps, one thread, CPU time; every run follows one that is not counted in the same
-process and memory, the best is the number and the slowest stands beside it. tribo solves every step under the exact law to its certificate of 1e-6.
-Standard library only; MuJoCo and Drake run in environments of their own (machine.py).
+process and memory, the best is the number and the slowest stands beside it. tribo solves every step under the exact law to
+its certificate of 1e-6. Standard library only; MuJoCo and Drake run in environments of their own (machine.py).
 """
 
 import csv
