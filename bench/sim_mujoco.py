@@ -42,10 +42,15 @@ def start(model, data):
         mujoco.mj_resetData(model, data)
 
 
+LONG = 5.0  # CPU seconds of a run that needs no other one before it
+
+
 def measure(model, steps, repeat, budget):
     data = mujoco.MjData(model)
     times = []
     while len(times) < repeat + 1 and (len(times) < 2 or sum(times) < budget):
+        if times and times[0] > LONG and len(times) == repeat:
+            return times
         start(model, data)
         before = time.process_time()
         mujoco.mj_step(model, data, nstep=steps)

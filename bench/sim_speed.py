@@ -1,8 +1,9 @@
 """Speed of the simulator beside MuJoCo and Drake: rows of bench/results/sim_speed.csv and sim_drake.csv.
 
 Same file, same time step, same number of steps, one thread, CPU time; every run follows one that is not counted in the same
-process and memory. The engines take turns, so that what slows the machine down for a while slows all of them; the best is the
-number and the slowest stands beside it. tribo solves every step under the exact law to its certificate of 1e-6. Standard library only; MuJoCo and Drake run in environments of their own (machine.py).
+process and memory, but those of many seconds. The engines take turns, so that what slows the machine down for a while slows
+all of them; the best is the number and the slowest stands beside it. tribo solves every step under the exact law to its
+certificate of 1e-6. Standard library only; MuJoCo and Drake run in environments of their own (machine.py).
 """
 
 import csv
@@ -32,6 +33,7 @@ SCENES = {
 }
 # Scenes that go another way after the least change, in every engine: other random numbers as well, one run each.
 SEEDS = {"pile216": [2, 3, 4, 5]}
+LONG = {"pile216"}  # runs of many seconds, which need no other one before them
 CONES = ["pyramidal", "elliptic"]
 PARTS = ["kinematics", "collision", "assembly", "solve", "integrate"]
 SPEED_COLUMNS = ["scene", "engine", "dofs", "dt", "steps", "cpu_seconds", "cpu_seconds_slowest", "runs", "steps_per_second",
@@ -53,7 +55,7 @@ def last_json(command, folder=None):
 
 def run_tribo(tribo, words, seconds, repeat, budget):
     """Runs of their own processes: (the JSON of the fastest, CPU seconds of all)."""
-    command = [tribo, "sim", *words, "--time", repr(seconds), "--json", "--quiet", "--threads", "1", "--warm-up"]
+    command = [tribo, "sim", *words, "--time", repr(seconds), "--json", "--quiet", "--threads", "1"]
     runs = []
     while len(runs) < repeat and (not runs or sum(r["cpu_seconds"] for r in runs) < budget):
         result = last_json(command)
@@ -145,11 +147,11 @@ def run_mujoco(python, file, cone, steps, observed, folder):
     return last_json([*command, *samples], folder)  # MuJoCo leaves a log file where it runs
 
 
-def take_turns(tribo, python, file, seconds, rounds, budget, folder):
+def take_turns(tribo, python, file, seconds, rounds, budget, warm_up, folder):
     """{engine: (JSON of tribo's fastest or MuJoCo's first run, CPU seconds of all runs)}; fewer rounds beyond the budget."""
     results, times = {}, {}
     while len(times.get("tribo", [])) < rounds and sum(map(sum, times.values())) < budget:
-        result, spent = run_tribo(tribo, [file, "--law", "exact"], seconds, 1, budget)
+        result, spent = run_tribo(tribo, [file, "--law", "exact", *warm_up], seconds, 1, budget)
         if result is None:
             return {}
         if spent[0] < min(times.setdefault("tribo", []), default=math.inf):
@@ -175,7 +177,8 @@ def speed(arguments, python):
             continue
         seconds = 0.25 * seconds if arguments.quick else seconds
         turns = 1 if " seed " in name else rounds
-        measured = take_turns(tribo, python, file, seconds, turns, budget, arguments.work)
+        warm_up = [] if name.partition(" seed")[0] in LONG else ["--warm-up"]
+        measured = take_turns(tribo, python, file, seconds, turns, budget, warm_up, arguments.work)
         for engine, (result, times) in measured.items():
             dt = measured["tribo"][0]["dt"]
             if not math.isclose(result["dt"], dt):
@@ -193,8 +196,9 @@ def drake(arguments, python):
     repeat, budget = (1, 10.0) if arguments.quick else (3, 60.0)
     seconds, words = 2.0 if arguments.quick else 5.0, ["--scene", "clutter", "--solver", "sap", "--law", "convex"]
     rows = []
+    words.append("--warm-up")
     result, times = run_tribo(arguments.bin / "tribo", words, seconds, repeat, budget)
-    exact, exact_times = run_tribo(arguments.bin / "tribo", ["--scene", "clutter"], seconds, repeat, budget)
+    exact, exact_times = run_tribo(arguments.bin / "tribo", ["--scene", "clutter", "--warm-up"], seconds, repeat, budget)
     for engine, r, t in (("tribo sap, convex law", result, times), ("tribo auto, exact law", exact, exact_times)):
         if r:
             rows.append({"engine": engine, "bodies": 40, "dt": r["dt"], "steps": r["steps"], **timing(t, r["steps"]),
