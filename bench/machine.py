@@ -49,12 +49,18 @@ def cache_value(binaries, name):
     return next((line.split("=", 1)[1] for line in cache.splitlines() if line.startswith(name + ":")), None)
 
 
+def widest_vectors():
+    flags = (first_match("/proc/cpuinfo", "flags") or "").split()
+    return next((f for f in ("avx512f", "avx2", "avx", "sse4_2") if f in flags), None)
+
+
 def describe_machine(binaries, python):
     package = ["dpkg-query", "-W", "-f", "${Version}", "libsiconos-numerics-dev"]
     pinocchio = [str(python), "-c", "import pinocchio; print(pinocchio.__version__)"] if python else ["false"]
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "cpu": first_match("/proc/cpuinfo", "model name"),
+        "vectors": widest_vectors(),
         "cores": os.cpu_count(),
         "governor": read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "load_before": os.getloadavg(),

@@ -25,7 +25,8 @@ def read_csv(path):
         return list(csv.DictReader(lines))
 
 
-def read_machine(out):
+def read_machines(out):
+    """What describe_machine() said when a suite was measured, by suite."""
     path = pathlib.Path(out) / "machine.json"
     return json.loads(path.read_text()) if path.exists() else {}
 

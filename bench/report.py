@@ -4,7 +4,7 @@ import html
 import pathlib
 
 import charts
-from page import STYLE, cell, milliseconds, read_csv, read_machine, table
+from page import STYLE, cell, milliseconds, read_csv, read_machines, table
 from report_problems import problems_section
 from report_sim import sim_section
 from report_studies import studies_section
@@ -48,24 +48,29 @@ def kernels_section(out):
     return "<h2>Kernels</h2>" + table(head, body) if body else ""
 
 
-def machine_section(machine):
-    items = "".join(
-        cell(f"<b>{html.escape(k)}</b>") + cell(html.escape(str(v))) + "</tr><tr>" for k, v in machine.items() if v is not None
-    )
-    return f"<h2>Machine and versions</h2><table><tr>{items}</tr></table>"
+def machine_section(machines):
+    """A column for every suite that was measured by itself."""
+    if not machines:
+        return ""
+    keys = dict.fromkeys(k for machine in machines.values() for k in machine)
+    rows = [[cell(f"<b>{html.escape(k)}</b>"), *(cell(html.escape(str(m.get(k) or ""))) for m in machines.values())] for k in keys]
+    head = "<tr><th></th>" + "".join(f"<th>{html.escape(suite)}</th>" for suite in machines) + "</tr>"
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return f"<h2>Machines and versions, by suite</h2><table>{head}{body}</table>"
 
 
 def write_page(out):
     out = pathlib.Path(out)
-    machine = read_machine(out)
+    machines = read_machines(out)
+    newest = max((m.get("date", "") for m in machines.values()), default="")
     sections = [towers_section(out), heights_section(out), problems_section(out), studies_section(out), pile_section(out),
                 sim_section(out), kernels_section(out)]  # fmt: skip
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>tribo benchmarks</title><style>{STYLE}</style>'
-        f'<h1>tribo beside its peers</h1><p class="note">{html.escape(str(machine.get("cpu", "")))}, '
-        f'{html.escape(str(machine.get("date", "")))}. Every number is CPU time of one thread; every result is judged by '
+        f'<h1>tribo beside its peers</h1><p class="note">Last measured {html.escape(newest)}; '
+        f'the machine of each suite stands at the end. Every number is CPU time of one thread; every result is judged by '
         f"tribo's certificate, recomputed from the impulses alone.</p>"
-        + "".join(s or "" for s in sections) + machine_section(machine) + "</html>\n"
+        + "".join(s or "" for s in sections) + machine_section(machines) + "</html>\n"
     )  # fmt: skip
     path = out / "index.html"
     path.write_text(page)

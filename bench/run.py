@@ -214,11 +214,10 @@ def main():
     wants_pinocchio = suite in ("all", "towers") and not arguments.no_pinocchio
     python = find_pinocchio(arguments.work) if wants_pinocchio else None
     if suite != "page":
-        machine = describe_machine(arguments.bin.resolve(), python)
-        previous = report.read_machine(arguments.out)
-        if not machine["pinocchio"]:
-            machine["pinocchio"] = previous.get("pinocchio")
-        (arguments.out / "machine.json").write_text(json.dumps(machine, indent=2) + "\n")
+        machines = {} if suite == "all" else report.read_machines(arguments.out)
+        measured = " ".join([suite, *arguments.scene])
+        machines[measured] = describe_machine(arguments.bin.resolve(), python)
+        (arguments.out / "machine.json").write_text(json.dumps(machines, indent=2) + "\n")
     if suite in ("all", "towers"):
         towers(arguments, python)
     if suite in ("all", "heights"):
