@@ -6,13 +6,13 @@
 
 #include <vector>
 
+#include "tests/support/exact_visit.h"
 #include "tests/support/small_problems.h"
 #include "tests/support/solver_checks.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/generators.h"
 #include "tribo/problem/lift.h"
 #include "tribo/solve/catalogue.h"
-#include "tribo/solve/one_contact.h"
 
 namespace tribo {
 namespace {
@@ -42,25 +42,6 @@ ContactProblem frictionless(unsigned seed, double compliance, bool bilateral) {
   return builder.build();
 }
 
-struct Visit {
-  std::vector<ExactContact> contacts;
-  std::vector<ScalarRow> rows;
-
-  explicit Visit(const ContactProblem& problem) {
-    for (Index i = 0; i < problem.constraint_count(); ++i) {
-      if (problem.kind(i) == ConstraintKind::contact) {
-        Mat3 w = problem.delassus_diagonal(i);
-        w.diagonal() += problem.compliance().segment<3>(problem.row(i));
-        contacts.emplace_back(w, problem.friction(i));
-      } else {
-        rows.push_back(scalar_row(problem, i, 1.0));
-      }
-    }
-  }
-  Vec3 contact(Index s, const Vec3& w, const Vec3& r) { return contacts[s].solve(w, r); }
-  double scalar(Index s, double w, double r) { return rows[s].solve(w, r); }
-};
-
 // Impulses before and after each advance() of accelerated sweeps.
 struct Way {
   std::vector<Vector> before, after;
@@ -75,7 +56,7 @@ Way follow(const ContactProblem& problem, Mode mode, int sweeps_done) {
   subspace.setup(problem);
   SweepOrder order;
   order.reset(problem.constraint_count());
-  Visit visit(problem);
+  test::ExactVisit visit(problem);
   Vector impulse = Vector::Zero(problem.row_count()), velocity, v, expected;
   for (int k = 0; k < sweeps_done; ++k) {
     way.before.push_back(impulse);
@@ -177,7 +158,7 @@ TEST(SweepOperator, BallsThatDoNotTurnHaveThreeDegreesOfFreedom) {
     Vector swept[2];
     for (const Mode mode : {Mode::velocity, Mode::rows}) {
       sweeps.setup(problem, mode);
-      Visit visit(problem);
+      test::ExactVisit visit(problem);
       Vector& x = swept[mode == Mode::rows] = Vector::Zero(problem.row_count());
       for (int k = 0; k < 20; ++k) sweeps.sweep(order.visits(), x, visit);
       sweeps.find_velocity(x, velocity);
@@ -189,6 +170,17 @@ TEST(SweepOperator, BallsThatDoNotTurnHaveThreeDegreesOfFreedom) {
   }
 }
 
+void expect_fewer_sweeps(const ContactProblem& problem, Index times, Solution& fast, Solution& plain) {
+  Settings settings = test::to(1e-8);
+  settings.max_iterations = 20000;
+  const Report quick = make_solver("nsgs:accelerate=cg")->solve(problem, settings, fast);
+  const Report slow = make_solver("nsgs")->solve(problem, settings, plain);
+  EXPECT_EQ(quick.status, Status::converged);
+  EXPECT_EQ(slow.status, Status::converged);
+  EXPECT_LE(certify(problem, fast).error.value, 1e-8);
+  EXPECT_LT(times * quick.iterations, slow.iterations);
+}
+
 // Several times fewer sweeps than without it, and the same impulses' velocities.
 TEST(SweepSubspace, PilesWithoutFrictionTakeFewSweeps) {
   GeneratorSettings generator;
@@ -196,15 +188,8 @@ TEST(SweepSubspace, PilesWithoutFrictionTakeFewSweeps) {
   generator.friction = 0.0;
   generator.seed = 2;
   const ContactProblem problem = generate("pile", generator);
-  Settings settings = test::to(1e-8);
-  settings.max_iterations = 20000;
   Solution fast, plain;
-  const Report quick = make_solver("nsgs:accelerate=cg")->solve(problem, settings, fast);
-  const Report slow = make_solver("nsgs")->solve(problem, settings, plain);
-  EXPECT_EQ(quick.status, Status::converged);
-  EXPECT_EQ(slow.status, Status::converged);
-  EXPECT_LE(certify(problem, fast).error.value, 1e-8);
-  EXPECT_LT(4 * quick.iterations, slow.iterations);
+  expect_fewer_sweeps(problem, 4, fast, plain);
   EXPECT_LT((fast.velocity - plain.velocity).cwiseAbs().maxCoeff(),
             1e-5 * problem.free_velocity().cwiseAbs().maxCoeff());
 }
@@ -221,14 +206,8 @@ TEST(SweepSubspace, SmoothErrorsAreFollowedFar) {
     builder.add_unilateral(pieces);
   }
   const ContactProblem problem = builder.build();
-  Settings settings = test::to(1e-8);
-  settings.max_iterations = 20000;
   Solution fast, plain;
-  const Report quick = make_solver("nsgs:accelerate=cg")->solve(problem, settings, fast);
-  const Report slow = make_solver("nsgs")->solve(problem, settings, plain);
-  EXPECT_EQ(quick.status, Status::converged);
-  EXPECT_EQ(slow.status, Status::converged);
-  EXPECT_LT(8 * quick.iterations, slow.iterations);
+  expect_fewer_sweeps(problem, 8, fast, plain);
   for (Index k = 0; k < kMasses; ++k) EXPECT_NEAR(fast.impulse[k], kMasses - k, 1e-4) << k;
 }
 
