@@ -100,6 +100,7 @@ TEST(SweepSubspace, StaysInTheSetsAndKeepsTheState) {
         Vector inside = way.after.back();
         test::project(problem, inside);
         EXPECT_EQ(inside, way.after.back());
+        if (mode == Mode::rows) continue;  // keeps no state
         EXPECT_LT(way.state_error.cwiseAbs().maxCoeff(), 1e-12);
       }
     }

@@ -1,6 +1,6 @@
 // Mass matrix and bias forces of the trees: M(q) vdot + bias(q, v) = forces.
 //
-// M by the composite rigid body algorithm, packed along the branches of each tree; the bias (Coriolis, centrifugal, gyroscopic and
+// M by the composite rigid body algorithm, packed along the branches; the bias (Coriolis, centrifugal, gyroscopic and
 // weight) by recursive Newton-Euler with zero acceleration. Bodies welded together count as one. A free rigid body
 // takes a closed form in which only one 3 x 3 block turns with the body, or nothing when its frame sits at the
 // centre of mass.

@@ -42,12 +42,12 @@ class SweepMomentum {
 // A way leads from before one sweep to before the next. With symmetric sweeps and no bounds one way would make conjugate
 // gradients; sweeps in one order are no symmetric preconditioner and need two. 3000 balls in a box, error 1e-6: 220 sweeps,
 // with one way 1640, with momentum as above 1170; on the contacts that are closed in the end, known beforehand, conjugate
-// gradients preconditioned by sweeps forth and back take 180. No product with W is needed: what the impulses make (y of
+// gradients preconditioned by sweeps forth and back take 180. On velocities no product with W is needed: what impulses make (y of
 // SweepOperator) is an affine function of them, so its ways are known. In exact friction ways lead off the cones: half the
 // sweeps at twice the price.
 class SweepSubspace {
  public:
-  // `problem`, without friction, must outlive the sweeps.
+  // `problem`, without friction and with a symmetric W, must outlive the sweeps.
   void setup(const ContactProblem& problem);
   // Forgets the ways: where the impulses were changed by anything but sweeps and advance().
   void reset() { known_ = false; }
