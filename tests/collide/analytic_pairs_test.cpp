@@ -1,4 +1,6 @@
 // Plane, sphere, capsule and box among each other: positions, gaps, normals and features known in closed form.
+#include <gtest/gtest.h>
+
 #include <cmath>
 
 #include "tests/support/collide_checks.h"

@@ -1,4 +1,6 @@
 // Every pair of convex kinds against a slow independent signed distance, and the properties of its manifold.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <tuple>
 

@@ -1,5 +1,7 @@
 // Bodies at rest on each other: the manifold and its features must not change with noise in the poses; sizes and
 // places far from one must not matter.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 

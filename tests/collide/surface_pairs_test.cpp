@@ -1,4 +1,6 @@
 // Meshes, height fields and distance fields against convex shapes and each other.
+#include <gtest/gtest.h>
+
 #include <cmath>
 
 #include "tests/support/allocation_counter.h"

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
+
 #include "tests/support/dense_twin.h"
+#include "tests/support/random.h"
 
 namespace tribo {
 namespace {

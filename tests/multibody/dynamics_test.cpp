@@ -5,7 +5,9 @@
 #include <Eigen/Dense>
 
 #include "tests/support/allocation_counter.h"
+#include "tests/support/random.h"
 #include "tests/support/random_model.h"
+#include "tribo/multibody/rotation.h"
 
 namespace tribo {
 namespace {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tests/support/hdf5_maker.h"
+#include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/temporary_folder.h"
 #include "tribo/math/errors.h"

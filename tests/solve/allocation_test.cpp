@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/allocation_counter.h"
+#include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/problem/generators.h"

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 
 #include "tests/support/dense_twin.h"
+#include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/problem/generators.h"

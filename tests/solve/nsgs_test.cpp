@@ -6,7 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "tests/support/random.h"
 #include "tests/support/small_problems.h"
+#include "tribo/math/cone.h"
 #include "tribo/math/errors.h"
 #include "tribo/problem/lift.h"
 

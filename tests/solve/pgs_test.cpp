@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "tests/support/random.h"
 #include "tests/support/small_problems.h"
 #include "tribo/math/errors.h"
 #include "tribo/solve/nsgs.h"

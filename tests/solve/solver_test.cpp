@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/math/errors.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/exact_visit.h"
+#include "tests/support/random.h"
 #include "tests/support/small_problems.h"
 #include "tests/support/solver_checks.h"
 #include "tribo/problem/certificate.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/support/exact_visit.h"
+#include "tests/support/random.h"
 #include "tests/support/small_problems.h"
 #include "tribo/problem/lift.h"
 

@@ -1,8 +1,6 @@
 // What the collision tests share: random poses, one call of the narrow phase, and properties every manifold has.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <random>
 #include <set>
@@ -20,84 +18,30 @@ class Dice {
     return std::uniform_real_distribution<double>(lower, upper)(engine_);
   }
   Vec3 vector(double reach) { return {in(-reach, reach), in(-reach, reach), in(-reach, reach)}; }
-  Vec3 direction() {
-    std::normal_distribution<double> normal;
-    return Vec3(normal(engine_), normal(engine_), normal(engine_)).normalized();
-  }
-  Mat3 rotation() {
-    std::normal_distribution<double> normal;
-    return Quat(normal(engine_), normal(engine_), normal(engine_), normal(engine_))
-        .normalized()
-        .toRotationMatrix();
-  }
+  Vec3 direction();
+  Mat3 rotation();
   Pose pose(double reach) { return {vector(reach), rotation()}; }
 
  private:
   std::mt19937 engine_;
 };
 
-inline Mat3 turn(double angle, const Vec3& axis) {
-  return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
-}
+Mat3 turn(double angle, const Vec3& axis);
 
-inline std::vector<Vec3> box_corners(const Vec3& half, const Vec3& center = Vec3::Zero()) {
-  std::vector<Vec3> corners;
-  for (int k = 0; k < 8; ++k)
-    corners.push_back(center + half.cwiseProduct(Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)));
-  return corners;
-}
+std::vector<Vec3> box_corners(const Vec3& half, const Vec3& center = Vec3::Zero());
 
-inline std::shared_ptr<const TriangleMesh> box_mesh(const Vec3& half, const Vec3& center = Vec3::Zero()) {
-  return TriangleMesh::make(box_corners(half, center), {{0, 2, 1},
-                                                        {1, 2, 3},
-                                                        {4, 5, 6},
-                                                        {5, 7, 6},
-                                                        {0, 1, 4},
-                                                        {1, 5, 4},
-                                                        {2, 6, 3},
-                                                        {3, 6, 7},
-                                                        {0, 4, 2},
-                                                        {2, 4, 6},
-                                                        {1, 3, 5},
-                                                        {3, 7, 5}});
-}
+std::shared_ptr<const TriangleMesh> box_mesh(const Vec3& half, const Vec3& center = Vec3::Zero());
 
-inline std::vector<ContactPoint> contacts(const Shape& a, const Pose& pose_a, const Shape& b,
-                                          const Pose& pose_b, double margin,
-                                          const NarrowPhaseSettings& settings = {}) {
-  NarrowPhase narrow(settings);
-  std::vector<ContactPoint> points;
-  narrow.collide(a, pose_a, b, pose_b, margin, points);
-  return points;
-}
+std::vector<ContactPoint> contacts(const Shape& a, const Pose& pose_a, const Shape& b, const Pose& pose_b,
+                                   double margin, const NarrowPhaseSettings& settings = {});
 
-inline double deepest(const std::vector<ContactPoint>& points) {
-  double gap = std::numeric_limits<double>::infinity();
-  for (const ContactPoint& point : points) gap = std::min(gap, point.gap);
-  return gap;
-}
+double deepest(const std::vector<ContactPoint>& points);
 
-inline const ContactPoint& deepest_point(const std::vector<ContactPoint>& points) {
-  const ContactPoint* result = points.data();
-  for (const ContactPoint& point : points)
-    if (point.gap < result->gap) result = &point;
-  return *result;
-}
+const ContactPoint& deepest_point(const std::vector<ContactPoint>& points);
 
-inline std::set<std::uint32_t> features(const std::vector<ContactPoint>& points) {
-  std::set<std::uint32_t> result;
-  for (const ContactPoint& point : points) result.insert(point.feature);
-  return result;
-}
+std::set<std::uint32_t> features(const std::vector<ContactPoint>& points);
 
 // Finite, unit normals, within the margin, unique features.
-inline void expect_valid(const std::vector<ContactPoint>& points, double margin) {
-  for (const ContactPoint& point : points) {
-    EXPECT_TRUE(point.position.allFinite() && point.normal.allFinite() && std::isfinite(point.gap));
-    EXPECT_NEAR(point.normal.norm(), 1.0, 1e-12);
-    EXPECT_LE(point.gap, margin);
-  }
-  EXPECT_EQ(features(points).size(), points.size());
-}
+void expect_valid(const std::vector<ContactPoint>& points, double margin);
 
 }  // namespace tribo::test

@@ -22,29 +22,14 @@ class Random {
   Vec2 vec2() { return {uniform(), uniform()}; }
   Vec3 vec3() { return {uniform(), uniform(), uniform()}; }
 
-  Vector vector(Index size) {
-    Vector v(size);
-    for (Index i = 0; i < size; ++i) v[i] = uniform();
-    return v;
-  }
-
-  Matrix matrix(Index rows, Index columns) {
-    Matrix m(rows, columns);
-    for (Index j = 0; j < columns; ++j) {
-      for (Index i = 0; i < rows; ++i) m(i, j) = uniform();
-    }
-    return m;
-  }
+  Vector vector(Index size);
+  Matrix matrix(Index rows, Index columns);
 
  private:
   std::mt19937_64 engine_;
 };
 
 // Symmetric positive definite, eigenvalues of at least `size`.
-inline Matrix random_spd(Random& random, Index size) {
-  const Matrix a = random.matrix(size, size);
-  const Matrix spd = a * a.transpose() + static_cast<double>(size) * Matrix::Identity(size, size);
-  return 0.5 * (spd + spd.transpose());
-}
+Matrix random_spd(Random& random, Index size);
 
 }  // namespace tribo::test
