@@ -275,7 +275,8 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--dump-problem", state->dumps,
-                   "Write the contact problem of step K as FCLIB; may be given several times")
+                   "Write the contact problem of step K as FCLIB, with the impulses its solve began with; "
+                   "may be given several times")
       ->type_name("K:FILE");
   command
       ->add_option("--write-mjcf", state->write_mjcf,

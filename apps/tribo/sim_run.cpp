@@ -66,6 +66,8 @@ void SimRun::dump_problem(std::int64_t step) const {
     WriteOptions options;
     options.title = scene_.name;
     options.description = fmt::format("tribo sim {}, step {}", scene_.name, step);
+    const Vector guess = simulator_.problem_guess();
+    options.guess = &guess;
     write_problem(dump.file, simulator_.problem(), options);
   }
 }

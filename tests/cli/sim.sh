@@ -187,6 +187,14 @@ assert (r["contacts"], r["rows"], r["dofs"], r["status"]) == (12, 36, 18, "conve
 '
 done
 
+# Impulses its solve began with: those of a stack at rest are near the solution.
+expect 0 info last.hdf5 --json
+check_python "the guess in last.hdf5" '
+import json
+r = json.load(open("out"))
+assert 0 < r["guess_error"] < 1e-3, r["guess_error"]
+'
+
 # Recordings.
 expect 0 sim crate.xml --keyframe lifted --time 0.02 --record fall.csv --quiet
 check_python "fall.csv" '

@@ -5,6 +5,7 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random.h"
+#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {
@@ -116,6 +117,16 @@ TEST(ProblemFiller, AMassThatIsNotPositiveDefiniteIsNoticed) {
   filler.begin(problem, 0);
   filler.add_tree(3, mass.data(), momentum.data());
   EXPECT_FALSE(filler.finish());
+}
+
+TEST(ProblemFiller, OneConstraintTooManyIsRefused) {
+  ProblemFiller filler;
+  ContactProblem problem;
+  const Vec3 momentum = Vec3::Ones();
+  filler.begin(problem, 1);
+  filler.add_unit_tree(3, momentum.data());
+  filler.add_constraint({});
+  EXPECT_THROW(filler.add_constraint({}), InvalidInput);
 }
 
 TEST(ProblemFiller, ConstraintsThatAreMissingAreNoticed) {

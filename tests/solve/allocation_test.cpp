@@ -53,6 +53,14 @@ ContactProblem islands(bool other) {
   return builder.build();
 }
 
+ContactProblem frictionless_balls(bool other) {
+  GeneratorSettings settings;
+  settings.bodies = 200;
+  settings.friction = 0.0;
+  settings.mass_ratio = other ? 2.0 : 1.0;
+  return generate("pile", settings);
+}
+
 std::vector<Scene> scenes() {
   return {
       {"Tower", [](bool other) { return generated("tower", 5, other); }},
@@ -115,6 +123,11 @@ INSTANTIATE_TEST_SUITE_P(
                                      "nsgs:local=newton", "nsgs:local=quartic,shuffle=every",
                                      "pgs:order=shuffled"),
                      testing::Values(scenes().front())));
+
+// Ways of the impulses are kept, on their own and by auto.
+INSTANTIATE_TEST_SUITE_P(Frictionless, Allocation,
+                         testing::Combine(testing::Values("nsgs:accelerate=cg", "auto"),
+                                          testing::Values(Scene{"Balls", frictionless_balls})));
 
 INSTANTIATE_TEST_SUITE_P(Cascades, Allocation,
                          testing::Combine(testing::Values("sap", "canal"), testing::ValuesIn(scenes())));

@@ -1,7 +1,10 @@
 #include "tribo/problem/problem_filler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cassert>
+
+#include "tribo/math/errors.h"
 
 namespace tribo {
 
@@ -49,7 +52,9 @@ Index ProblemFiller::add_unit_tree(Index dofs, const double* momentum) {
 void ProblemFiller::add_constraint(const Constraint& constraint) {
   ContactProblem& p = *problem_;
   const Index i = added_++, rows = rows_of(constraint.kind);
-  assert(i < static_cast<Index>(p.kind_.size()));
+  if (i >= static_cast<Index>(p.kind_.size())) {
+    throw InvalidInput(fmt::format("add_constraint: there are more than the {} announced", p.kind_.size()));
+  }
   const bool contact = constraint.kind == ConstraintKind::contact;
   p.kind_[i] = constraint.kind;
   p.friction_[i] = constraint.friction;

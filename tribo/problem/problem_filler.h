@@ -29,7 +29,7 @@ class ProblemFiller {
     std::uint64_t key = 0;
   };
 
-  // Empties the problem, which must outlive finish(); exactly so many constraints will be added.
+  // Empties the problem, which must outlive finish(); exactly so many constraints will be added: one more is InvalidInput.
   void begin(ContactProblem& problem, Index constraints);
   // Trees first, then constraints, each followed by its pieces.
   Index add_tree(Index dofs, const double* mass, const double* momentum);

@@ -311,6 +311,17 @@ ContactProblem Simulator::problem() const {
   return problem;
 }
 
+Vector Simulator::problem_guess() const {
+  std::vector<double> guess;
+  for (Index i = 0; i < impl_->set.size() && impl_->steps > 0; ++i) {
+    const ConstraintSet::Entry& entry = impl_->set.entry(i);
+    if (entry.piece_begin == entry.piece_end) continue;  // not part of problem()
+    const double* first = impl_->start[i].data();
+    guess.insert(guess.end(), first, first + rows_of(entry.data.kind));
+  }
+  return Eigen::Map<const Vector>(guess.data(), static_cast<Index>(guess.size()));
+}
+
 const ContactProblem& Simulator::next_problem() {
   Impl& s = *impl_;
   s.find_contacts();

@@ -103,6 +103,8 @@ class Simulator {
   const std::vector<Vec3>& contact_impulses() const;
   // The problem of the last step as a whole, for files and for other solvers. Empty before the first.
   ContactProblem problem() const;
+  // The impulses its solve began with, from the step before: [rows] of problem(), N s.
+  Vector problem_guess() const;
   // The problem the next step will solve, over all trees (dofs as in the model); for inverse dynamics. Contacts and
   // impulses of the last step are forgotten. Valid until the next call.
   const ContactProblem& next_problem();
