@@ -39,7 +39,8 @@ std::string number_names(const Model& model, bool velocities) {
       const std::string name =
           count == 1 ? fmt::format("{}{}", owner, velocities ? ".rate" : "")
                      : fmt::format("{}.{}", owner, velocities ? kFreeV[k + skip] : kFreeQ[k + skip]);
-      names += "," + cell(name);
+      names += ',';
+      names += cell(name);
     }
   }
   return names;
