@@ -236,22 +236,26 @@ void IslandDriver::collect(const ContactProblem& problem, const Settings& settin
 // As if all islands had advanced in step: at every iteration the worst of their last errors, and the time all
 // of them had taken to get there.
 void IslandDriver::merge_histories(Report& report) const {
-  std::vector<const std::vector<Progress>*> histories{&singles_.history};
-  for (const Index k : order_) histories.push_back(&slots_[k]->report.history);
-  std::vector<std::size_t> next(histories.size(), 0);
+  struct Reader {
+    const std::vector<Progress>* history;
+    std::size_t read = 0;
+    bool at_end() const { return read == history->size(); }
+    const Progress& next() const { return (*history)[read]; }
+  };
+  std::vector<Reader> readers{{&singles_.history}};
+  for (const Index k : order_) readers.push_back({&slots_[k]->report.history});
+  constexpr Index kNone = std::numeric_limits<Index>::max();
   while (true) {
-    Index iteration = std::numeric_limits<Index>::max();
-    for (std::size_t k = 0; k < next.size(); ++k) {
-      if (next[k] < histories[k]->size()) iteration = std::min(iteration, (*histories[k])[next[k]].iteration);
-    }
-    if (iteration == std::numeric_limits<Index>::max()) return;
     Progress merged;
-    merged.iteration = iteration;
-    for (std::size_t k = 0; k < next.size(); ++k) {
-      const std::vector<Progress>& history = *histories[k];
-      if (next[k] < history.size() && history[next[k]].iteration == iteration) ++next[k];
-      if (next[k] == 0) continue;
-      const Progress& last = history[next[k] - 1];
+    merged.iteration = kNone;
+    for (const Reader& reader : readers) {
+      if (!reader.at_end()) merged.iteration = std::min(merged.iteration, reader.next().iteration);
+    }
+    if (merged.iteration == kNone) return;
+    for (Reader& reader : readers) {
+      if (!reader.at_end() && reader.next().iteration == merged.iteration) ++reader.read;
+      if (reader.read == 0) continue;
+      const Progress& last = (*reader.history)[reader.read - 1];
       merged.error = std::max(merged.error, last.error);
       merged.seconds += last.seconds;
       merged.penalty = std::max(merged.penalty, last.penalty);
