@@ -112,24 +112,6 @@ TEST(Simulator, FrictionlessContactsPushAlongTheirNormals) {
   EXPECT_NEAR(std::abs(sum.z()), weight, 1e-5 * weight);
 }
 
-TEST(Simulator, ProblemOfAStepIsTheOneThatWasSolved) {
-  Scene scene = make_scene("arm-press");
-  Simulator simulator(scene.world);
-  simulator.set_state(scene.start);
-  EXPECT_EQ(simulator.problem().constraint_count(), 0);
-  for (Index k = 0; k < 20; ++k) {
-    scene.control(simulator);
-    simulator.step();
-  }
-  const ContactProblem problem = simulator.problem();
-  ASSERT_GT(problem.contact_count(), 0);
-  Solution solution;
-  Settings settings;
-  settings.tolerance = 1e-12;
-  make_solver("auto")->solve(problem, settings, solution);
-  EXPECT_LE((solution.generalized_velocity - simulator.state().v).norm(), 1e-7);
-}
-
 TEST(Simulator, EverySolverGivesTheSameMotion) {
   const auto final_state = [](const std::string& solver) {
     Scene scene = make_scene("stack", {{"boxes", 3}});
