@@ -49,7 +49,7 @@ class FreeMotion {
 
   // x <- A_t^-1 x for the dofs of one tree.
   void solve_tree(Index tree, double* x) const { roots_.solve(tree, x); }
-  // Energy in the springs of the joints, J.
+  // Energy in the springs of joints and tendons, J.
   double spring_energy(const Vector& q) const;
 
  private:
