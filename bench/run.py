@@ -14,6 +14,7 @@ import os
 import pathlib
 import subprocess
 
+import extremes
 import report
 import report_problems
 import rings
@@ -39,8 +40,8 @@ STUDIES = {
     "splitting": (["200"], []),
 }
 SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "sim",
-          "sim_scale", "robots", "page"]  # fmt: skip
-LIGHT = ["robots", "page"]  # suites that need tribo alone, or nothing, of the programs; not part of `all`, but the page
+          "sim_scale", "robots", "extremes", "page"]  # fmt: skip
+LIGHT = ["robots", "extremes", "page"]  # suites that need tribo alone, or nothing, of the programs; not part of `all`, but the page
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
 
 
@@ -198,7 +199,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions, to see that it works")
     parser.add_argument("--study", action="store_true", help="also the settings of peers that were not the best")
     parser.add_argument("--solver", action="append", default=[], help="tribo solver, e.g. admm or nsgs:local=newton")
-    parser.add_argument("--time-cap", type=float, default=5.0, help="seconds per solve")
+    parser.add_argument("--time-cap", type=float, default=None, help="seconds per solve (5; extremes: 10)")
+    parser.add_argument("--before", type=pathlib.Path, help="extremes: an earlier extremes.csv, shown beside the new one")
     parser.add_argument("--seconds", type=float, default=2.0, help="robots: simulated time of each run")
     parser.add_argument("--run-cap", type=float, default=20.0, help="robots: seconds of wall clock per run")
     parser.add_argument("--repeat", type=int, default=0, help="robots: runs of which the fastest counts (3; --quick: 1)")
@@ -211,6 +213,10 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "bench", help="environment, temporary files")
     parser.add_argument("--no-pinocchio", action="store_true", help="do not make the virtual environment")
     arguments = parser.parse_args()
+    if arguments.time_cap is None:
+        arguments.time_cap = 10.0 if arguments.suite == "extremes" else 5.0
+    if arguments.before and not arguments.before.is_file():
+        parser.error(f"--before {arguments.before}: there is no such file")
     arguments.bin_given = arguments.bin is not None
     arguments.bin = arguments.bin or ROOT / "build" / "native" / "bin"
     if arguments.suite not in LIGHT and not (arguments.bin / "tribo_bench").exists():
@@ -251,6 +257,8 @@ def main():
         sim_scale.scale(arguments)
     if suite == "robots":
         robots.robots(arguments)
+    if suite == "extremes":
+        extremes.extremes(arguments)
     say(f"the page is {report.write_page(arguments.out)}")
 
 
