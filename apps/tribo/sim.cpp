@@ -1,6 +1,7 @@
 // tribo sim: simulates a file or a built-in scene and says how it went. tribo scenes: lists the built-in ones.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -185,7 +186,7 @@ void SimCommand::apply(SimulatorSettings& settings) const {
   settings.law = index_of_name("law", law, laws) == 0 ? Law::exact : Law::convex;
   if (!scheme.empty()) settings.scheme = scheme_from_name(scheme);
   settings.tolerance = tolerance;
-  settings.time_limit = time_limit;
+  settings.time_limit = std::min(time_limit, stop_after.value_or(kForever));
   settings.threads = threads;
   settings.warm_start = !no_warm_start;
   settings.sleeping = sleeping;

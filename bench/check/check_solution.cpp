@@ -71,7 +71,8 @@ std::vector<Constraint> constraints_of(const QuadProblem& problem) {
     for (int k = 0; k < d; ++k) sum += problem.diagonal()[d * c + k];
     list.push_back({d * c, d, problem.friction(c), sum / 3, true});
   }
-  for (int r = d * contacts; r < problem.row_count(); ++r) list.push_back({r, 1, 0, problem.diagonal()[r], false});
+  for (int r = d * contacts; r < problem.row_count(); ++r)
+    list.push_back({r, 1, 0, problem.diagonal()[r], false});
   return list;
 }
 
@@ -92,7 +93,8 @@ struct Worst {
   }
 };
 
-Worst scaled_error(const QuadProblem& problem, const std::vector<Constraint>& list, const Reals& r, const Reals& u) {
+Worst scaled_error(const QuadProblem& problem, const std::vector<Constraint>& list, const Reals& r,
+                   const Reals& u) {
   Real impulses = 0, demand = 0;
   for (const Constraint& c : list) {
     if (!(c.w > kLeastScale)) continue;
@@ -117,7 +119,8 @@ Worst scaled_error(const QuadProblem& problem, const std::vector<Constraint>& li
   return worst;
 }
 
-Real scaled_before(const QuadProblem& problem, const std::vector<Constraint>& list, const Reals& r, const Reals& u) {
+Real scaled_before(const QuadProblem& problem, const std::vector<Constraint>& list, const Reals& r,
+                   const Reals& u) {
   Real impulses = 0, demand = 0, idle = 0, error = 0;
   for (const Constraint& c : list) {
     const Real scale = c.w > 0 ? c.w : Real(1);
@@ -132,7 +135,8 @@ Real scaled_before(const QuadProblem& problem, const std::vector<Constraint>& li
   return error == 0 ? Real(0) : error / reference;
 }
 
-Real siconos_error(const QuadProblem& problem, const std::vector<Constraint>& list, const Reals& r, const Reals& u) {
+Real siconos_error(const QuadProblem& problem, const std::vector<Constraint>& list, const Reals& r,
+                   const Reals& u) {
   const auto norm = [](const Reals& x) {
     Real sum = 0;
     for (const Real value : x) sum += value * value;
@@ -181,7 +185,8 @@ Json judge_ray(const QuadProblem& problem, const std::vector<Constraint>& list, 
 
 Reals numbers(const Json& json, const std::string& name, int count) {
   if (!json.contains(name) || !json[name].is_array()) throw std::runtime_error("no array \"" + name + "\"");
-  if (static_cast<int>(json[name].size()) != count) throw std::runtime_error("\"" + name + "\" does not fit the problem");
+  if (static_cast<int>(json[name].size()) != count)
+    throw std::runtime_error("\"" + name + "\" does not fit the problem");
   Reals x;
   for (const Json& entry : json[name]) x.push_back(entry.is_number() ? Real(entry.get<double>()) : nanq(""));
   return x;
@@ -196,7 +201,8 @@ Json judge(const char* problem_file, const char* solution_file) {
   const Reals u = problem.velocity(r);
   const Worst worst = scaled_error(problem, list, r, u);
   Real penetration = 0;
-  for (const Constraint& c : list) penetration = larger(penetration, c.contact ? -u[c.row] : magnitude(u[c.row]));
+  for (const Constraint& c : list)
+    penetration = larger(penetration, c.contact ? -u[c.row] : magnitude(u[c.row]));
   Json json;
   json["contacts"] = problem.contact_count();
   json["rows"] = problem.row_count();
@@ -205,7 +211,8 @@ Json judge(const char* problem_file, const char* solution_file) {
   json["scaled_before"] = static_cast<double>(scaled_before(problem, list, r, u));
   json["siconos"] = static_cast<double>(siconos_error(problem, list, r, u));
   json["penetration_velocity"] = static_cast<double>(penetration);
-  if (solution.contains("ray")) json["ray"] = judge_ray(problem, list, numbers(solution, "ray", problem.row_count()));
+  if (solution.contains("ray"))
+    json["ray"] = judge_ray(problem, list, numbers(solution, "ray", problem.row_count()));
   return json;
 }
 

@@ -48,7 +48,8 @@ Reals to_quad(const Vector& x) { return {x.begin(), x.end()}; }
 void refuse_extra(const Hdf5Reader& file) {
   if (!file.has("/tribo")) return;
   for (const auto kind : file.integers("/tribo/kind")) {
-    if (kind != 0 && kind != 2) throw std::runtime_error("unilateral and box rows are not known to this check");
+    if (kind != 0 && kind != 2)
+      throw std::runtime_error("unilateral and box rows are not known to this check");
   }
   const Vector compliance = file.reals("/tribo/compliance");
   if (!compliance.isZero(0.0)) throw std::runtime_error("compliance is not known to this check");

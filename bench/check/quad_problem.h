@@ -75,8 +75,8 @@ class QuadProblem {
   void read_global(const std::filesystem::path& file);
   void read_local(const std::filesystem::path& file);
   void make_blocks(int dofs, const std::vector<std::vector<Entry>>& mass);
-  Reals solve(const Reals& x) const;         // M^-1 x
-  Reals transposed(const Reals& y) const;    // [H G] y, [dofs]
+  Reals solve(const Reals& x) const;       // M^-1 x
+  Reals transposed(const Reals& y) const;  // [H G] y, [dofs]
   Real row_times(int row, const Reals& x) const;
 
   bool local_ = false;

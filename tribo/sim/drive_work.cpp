@@ -13,14 +13,15 @@ double rate_along(std::span<const JointConstraints::Term> terms, const Vector& v
 }
 
 // Force of a drive that is no constraint, as the step took it: with gains that stabilise (in A) where the transmission is
-// after the step, implicitly; without them as it is before the step, or in the middle of it (implicit schemes).
+// after the step, implicitly; without them where it is before the step and without its rate (FreeMotion::explicit_step), or
+// in the middle of the step (implicit schemes).
 double mean_force(const Drive& drive, bool implicit, double rate0, double rate1, Scheme scheme, double h) {
   const bool symplectic = scheme == Scheme::symplectic_euler;
   double theta = scheme == Scheme::midpoint ? 0.5 : 1.0;
   if (symplectic && !implicit) theta = 0.0;
   const double weight = theta_vq(scheme);
   const double length = drive.length + theta * h * (weight * rate1 + (1.0 - weight) * rate0);
-  const double rate = theta * rate1 + (1.0 - theta) * rate0;
+  const double rate = symplectic && !implicit ? 0.0 : theta * rate1 + (1.0 - theta) * rate0;
   const double force = drive.constant + drive.position_gain * length + drive.velocity_gain * rate;
   return std::clamp(force, drive.lower, drive.upper);
 }
