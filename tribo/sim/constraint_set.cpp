@@ -46,8 +46,22 @@ void ConstraintSet::clear() {
 Index ConstraintSet::add(const ProblemFiller::Constraint& data, ConstraintSource source, Index origin) {
   const auto begin = static_cast<Index>(pieces_.size());
   const auto bodies = static_cast<Index>(bodies_.size());
-  entries_.push_back({data, source, origin, begin, begin, bodies, bodies});
+  entries_.push_back({.data = data,
+                      .source = source,
+                      .origin = origin,
+                      .piece_begin = begin,
+                      .piece_end = begin,
+                      .body_begin = bodies,
+                      .body_end = bodies});
   return size() - 1;
+}
+
+void ConstraintSet::drop_last() {
+  const Entry& entry = entries_.back();
+  if (entry.piece_begin < entry.piece_end) used_ = pieces_[entry.piece_begin].start;
+  pieces_.resize(entry.piece_begin, {0, 0});
+  bodies_.resize(entry.body_begin);
+  entries_.pop_back();
 }
 
 double* ConstraintSet::piece_on(Index tree, Index dofs) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "tribo/multibody/kinematics.h"
@@ -23,10 +24,15 @@ enum class ConstraintSource : std::uint8_t {
 
 class ConstraintSet {
  public:
+  static constexpr double kNoPosition = std::numeric_limits<double>::infinity();
+
   struct Entry {
     ProblemFiller::Constraint data;
     ConstraintSource source = ConstraintSource::contact;
     Index origin = 0;  // number of the contact, joint, ... it comes from
+    // Where the constraint stands at the beginning of the step, m or rad: the gap of a rigid contact or limit, the error of
+    // a coupling. Not finite: it constrains velocities only (friction, drives, compliant contacts).
+    double position = kNoPosition;
     Index piece_begin = 0, piece_end = 0;
     Index body_begin = 0, body_end = 0;
   };
@@ -55,6 +61,8 @@ class ConstraintSet {
 
   // Starts a constraint; pieces follow. Returns its number.
   Index add(const ProblemFiller::Constraint& data, ConstraintSource source, Index origin);
+  // Takes the last constraint out again.
+  void drop_last();
   // A zero piece of the last constraint on a tree, to be filled at once; the same one if it is there already.
   double* piece_on(Index tree, Index dofs);
 

@@ -187,6 +187,13 @@ void FreeMotion::add_springs(const Vector& q) {
   }
 }
 
+double FreeMotion::spring_work(const Vector& q, const Vector& displacement) {
+  if (spring_joints_.empty()) return 0.0;
+  force_.setZero(displacement.size());
+  add_springs(q);
+  return -force_.dot(displacement);
+}
+
 double FreeMotion::spring_energy(const Vector& q) const {
   const Model& model = world_->model;
   double energy = 0.0;

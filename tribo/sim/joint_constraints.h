@@ -6,7 +6,8 @@
 //   drives with effort limits box [h f_lower, h f_upper] of an implicit PD law, see Drive
 //   connects, welds, joint and tendon couplings   bilateral
 //
-// Violated limits and couplings are led back like penetrations: a share of the error per step.
+// All of them admit v = 0. Violated limits and couplings are led back by their positions, as penetrations are
+// (sim/position_correction.h).
 #pragma once
 
 #include <vector>
@@ -15,6 +16,7 @@
 #include "tribo/multibody/state.h"
 #include "tribo/sim/constraint_set.h"
 #include "tribo/sim/contact_law.h"
+#include "tribo/sim/inverse_mass.h"
 
 namespace tribo {
 
@@ -45,28 +47,26 @@ class JointConstraints {
   bool is_smooth(Index actuator) const { return drive_kind_[actuator] == DriveKind::smooth; }
   bool is_box(Index actuator) const { return drive_kind_[actuator] == DriveKind::box; }
 
-  // Appends everything that can act in this step. `free_velocity`: v* [dofs], for which limits are near.
-  void add(const Kinematics& kinematics, const State& state, const Vector& free_velocity,
-           const Vector& control, double h, const ContactLawSettings& settings, ConstraintSet& set) const;
+  // Appends everything that can act in this step. `motion`: the step's free motion, for which limits are near.
+  void add(const Kinematics& kinematics, const State& state, const FreeMotion& motion, const Vector& control,
+           double h, const ContactLawSettings& settings, InverseMass& inverse_mass, ConstraintSet& set) const;
   // Only what holds during an impact: couplings, and limits that are reached.
   void add_holding(const Kinematics& kinematics, const State& state, ConstraintSet& set) const;
 
  private:
   enum class DriveKind : std::uint8_t { explicit_force, smooth, box };
 
-  void add_limits(const State& state, const Vector& free_velocity, double h,
-                  const ContactLawSettings& settings, ConstraintSet& set) const;
+  void add_limits(const State& state, const Vector& free_velocity, double h, ConstraintSet& set) const;
   void add_ball_limit(Index joint, const State& state, const Vector& free_velocity, double h,
-                      const ContactLawSettings& settings, ConstraintSet& set) const;
+                      ConstraintSet& set) const;
   void add_limit_pair(std::span<const Term> terms, double value, double rate, double lower, double upper,
-                      double margin, double h, const ContactLawSettings& settings, ConstraintSource source,
-                      Index origin, ConstraintSet& set) const;
+                      double margin, double h, ConstraintSource source, Index origin, ConstraintSet& set) const;
   void add_friction(double h, ConstraintSet& set) const;
   void add_tendon_springs(const State& state, double h, ConstraintSet& set) const;
   void add_drives(const State& state, const Vector& control, double h, ConstraintSet& set) const;
-  void add_connects(const Kinematics& kinematics, double h, double share, ConstraintSet& set) const;
-  void add_welds(const Kinematics& kinematics, double h, double share, ConstraintSet& set) const;
-  void add_couplings(const State& state, double h, double share, ConstraintSet& set) const;
+  void add_connects(const Kinematics& kinematics, ConstraintSet& set) const;
+  void add_welds(const Kinematics& kinematics, ConstraintSet& set) const;
+  void add_couplings(const State& state, ConstraintSet& set) const;
   void add_terms(std::span<const Term> terms, double factor, ConstraintSet& set) const;
   Term term_of(Index joint, double coefficient) const;
 

@@ -44,9 +44,12 @@ void check(const SimulatorSettings& s) {
   if (!(s.contact.stabilization >= 0.0 && s.contact.stabilization <= 1.0)) {
     refuse("stabilization", s.contact.stabilization, "in [0, 1]");
   }
-  if (!(s.contact.drift >= 0.0)) refuse("drift", s.contact.drift, ">= 0 m");
-  if (!(s.contact.max_stabilization_velocity >= 0.0)) {
-    refuse("max_stabilization_velocity", s.contact.max_stabilization_velocity, ">= 0 m/s");
+  if (!(s.contact.position_slop >= 0.0)) refuse("position_slop", s.contact.position_slop, ">= 0 m");
+  if (!(s.contact.max_correction_speed >= 0.0)) {
+    refuse("max_correction_speed", s.contact.max_correction_speed, ">= 0 m/s");
+  }
+  if (!(s.contact.coupling_compliance >= 0.0 && s.contact.coupling_compliance <= 1.0)) {
+    refuse("coupling_compliance", s.contact.coupling_compliance, "in [0, 1]");
   }
   if (!(s.contact.restitution_threshold >= 0.0)) {
     refuse("restitution_threshold", s.contact.restitution_threshold, ">= 0 m/s");
@@ -86,6 +89,7 @@ struct Simulator::Impl {
   FreeMotion motion;
   ContactFinder finder;
   ContactConstraints contact_constraints;
+  InverseMass inverse_mass;
   Impacts impacts;
   StepSolver solver;
   Sleeping sleeping;
@@ -95,7 +99,7 @@ struct Simulator::Impl {
   std::vector<Vec3> contact_impulses;
   ConstraintSet set;
   std::vector<Vec3> start, impulse;
-  Vector next_v, moving_v;
+  Vector next_v, moving_v, displacement;
   State begun;  // the state the last step began with, after impacts
   Vector begun_control, begun_force;
   ContactProblem next;
@@ -145,7 +149,7 @@ struct Simulator::Impl {
     const double h = settings.time_step;
     set.clear();
     contact_constraints.clear();
-    joints.add(kinematics, state, motion.motion().velocity, control, h, settings.contact, set);
+    joints.add(kinematics, state, motion, control, h, settings.contact, inverse_mass, set);
     contact_constraints.add(contacts, kinematics, motion, h, settings.law, settings.contact, set);
     start.assign(set.size(), Vec3::Zero());
     if (!settings.warm_start) return;
@@ -171,12 +175,26 @@ struct Simulator::Impl {
     }
   }
 
-  void advance() {
+  // Energy of the weight and of the joint springs that the displacement of a step takes, to first order, J.
+  double correction_work() {
+    kinematics.set_velocities(displacement);
+    double work = 0.0;
+    for (Index t = 0; t < world.model.tree_count(); ++t) {
+      for (Index b = world.model.tree_body(t); b < world.model.tree_body_end(t); ++b) {
+        work -= world.model.inertia(b).mass *
+                world.gravity.dot(kinematics.point_velocity(b, kinematics.center(b)));
+      }
+    }
+    return work + motion.spring_work(state.q, displacement);
+  }
+
+  void advance(bool corrected) {
     const double h = settings.time_step, weight = theta_vq(settings.scheme);
     if (settings.sleeping) {
       sleeping.update(solver, h, settings.sleep_velocity, settings.sleep_time, next_v);
     }
     moving_v = weight * next_v + (1.0 - weight) * state.v;
+    if (corrected) moving_v += displacement / h;
     integrate(world.model, moving_v, h, state.q);
     state.v = next_v;
     ++steps;
@@ -210,11 +228,14 @@ StepReport Simulator::Impl::step() {
   watch.lap(report.times.kinematics);
   build_constraints();
   watch.lap(report.times.assembly);
+  const StepSolver::Correction correction{h, settings.contact, displacement};
   const SolveSummary solved =
-      solver.solve(set, motion.motion(), solve_settings, workers, start, next_v, impulse);
+      solver.solve(set, motion.motion(), solve_settings, workers, start, next_v, impulse, &correction);
   watch.lap(report.times.solve);
   remember();
-  advance();
+  report.corrected_islands = solved.corrected_islands;
+  if (solved.corrected_islands > 0) report.correction_work = correction_work();
+  advance(solved.corrected_islands > 0);
   watch.lap(report.times.integrate);
   update_kinematics();
   watch.lap(report.times.kinematics);

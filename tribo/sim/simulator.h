@@ -58,6 +58,8 @@ struct StepReport {
   double error = 0.0;                 // worst certificate of the step's islands, 0 without constraints
   Status status = Status::converged;  // of the island with the worst certificate
   double penetration = 0.0;           // deepest contact at the beginning of the step, m
+  Index corrected_islands = 0;        // whose position errors were led back
+  double correction_work = 0.0;       // energy of weight and joint springs that this cost, J; < 0: gained
   StepTimes times;
 
   bool missed() const { return missed_islands > 0; }
