@@ -170,8 +170,10 @@ def feature_of(message):
     """A warning or an error without the names and numbers that differ from file to file."""
     text = re.sub(r"^\S+:\d+: ", "", message)
     text = re.sub(r"'[^']*'", "'…'", text)
-    text = re.sub(r"\(first of \d+ elements?\)", "", text)
-    return re.sub(r"\s+", " ", re.sub(r"\b\d+\b", "N", text)).strip()
+    text = re.sub(r"^<[^>]*>: ", "", text)
+    text = re.sub(r" ?\(first of \d+ elements?\)", "", text)
+    text = re.sub(r"\b\d+\b", "N", text)
+    return re.sub(r"\s+", " ", text).strip()
 
 
 def keep(path, columns, rows):

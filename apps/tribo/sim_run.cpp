@@ -65,6 +65,7 @@ void SimRun::add(const StepReport& r) {
   errors_ += r.error;
   penetration_ = std::max(penetration_, r.penetration);
   last_penetration_ = r.penetration;
+  correction_work_ += r.correction_work;
   if (to_string(r.status) == std::string_view("infeasible")) ++infeasible_;
   if (r.error > worst_ || std::isnan(r.error)) {
     worst_ = r.error;
@@ -227,6 +228,7 @@ std::string SimRun::json(const std::string& failure) const {
   if (balance_) {
     out["energy"]["maximum"] = balance_->maximum();
     out["energy"]["drive_work"] = balance_->work();
+    out["energy"]["correction_work"] = correction_work_;
     out["energy"]["created"] = balance_->created();
     out["energy"]["largest_rise"] = balance_->largest_rise();
   }

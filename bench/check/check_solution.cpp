@@ -3,16 +3,16 @@
 //   tribo_check_solution PROBLEM.hdf5 SOLUTION.json
 //
 // PROBLEM: FCLIB. SOLUTION: what `tribo solve --solution` writes: "impulse" in the file's order and, of problems that are said to
-// have no solution, "ray". Prints one line of JSON:
+// have no solution, "contradictions" with a "ray" each. Prints one line of JSON:
 //   scaled     max_i sqrt(w_i) |r_i - P(r_i - hat u_i / w_i)|_inf / reference_i, the definition of docs/certificate.md:
 //              reference_i = max(min(max_j sqrt(w_j) |r_j|_inf, 100 D), 1e-3 D_i, sqrt(2^-52) sqrt(max_t b.A^-1 b)),
 //              D_i = |q_i|_inf / sqrt(w_i), D the largest; constraints with w_i = 0: |violation of q_i| / max(|v*|_inf, same)
 //   scaled_before   the definition until version 0.1: the map in N s over |r|_inf, held between 1e-3 and 1e2 max_j |q_j| / w_j
 //   siconos    |r - P(r - hat u)| / max(|q|, |r|, |u|), Euclidean norms
 //   penetration_velocity   largest -u_n, m/s
-//   ray        where there is one: smallest normal entry, largest tangential one (both relative to the largest entry), gain
+//   rays       where there are some: smallest normal entry, largest tangential one (both relative to the largest entry), gain
 //              -y . e > 0, ratio = gain / sum_t |J^T y|_t S_t: how many times faster than its free motion, or than the ray's
-//              constraints ask, the system would have to be to satisfy the constraints; `proved`
+//              constraints ask, the system would have to be to satisfy the constraints; `proved`, of each and of all
 // hat u = u + mu |u_t| n; P projects on the cone. No code of the library but reading numbers from HDF5 takes part.
 #include <cstdio>
 #include <fstream>
@@ -211,8 +211,15 @@ Json judge(const char* problem_file, const char* solution_file) {
   json["scaled_before"] = static_cast<double>(scaled_before(problem, list, r, u));
   json["siconos"] = static_cast<double>(siconos_error(problem, list, r, u));
   json["penetration_velocity"] = static_cast<double>(penetration);
-  if (solution.contains("ray"))
-    json["ray"] = judge_ray(problem, list, numbers(solution, "ray", problem.row_count()));
+  // One ray per island that is said to have no solution; all of them have to prove it.
+  if (solution.contains("contradictions")) {
+    bool proved = !solution["contradictions"].empty();
+    for (const Json& contradiction : solution["contradictions"]) {
+      json["rays"].push_back(judge_ray(problem, list, numbers(contradiction, "ray", problem.row_count())));
+      proved = proved && json["rays"].back()["proved"].get<bool>();
+    }
+    json["proved"] = proved;
+  }
   return json;
 }
 
