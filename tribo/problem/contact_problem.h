@@ -81,6 +81,7 @@ class ContactProblem {
   // Derived at construction.
   const Vector& free_velocity() const { return free_velocity_; }  // q = J A^-1 b + e   [rows]
   double free_energy() const { return free_energy_; }  // b . A^-1 b, twice the energy of the free motion, J
+  double tree_energy(Index tree) const { return tree_energy_[tree]; }  // the part of it in one tree
   // W_ii without compliance; contacts: 3x3 column-major, scalars: the first entry.
   const Mat3& delassus_diagonal(Index i) const { return diagonal_[i]; }
   // w_i = mean diagonal of W_ii + R_ii > 0: 1 / (effective mass). Natural scale of contact i, m/s per N s.

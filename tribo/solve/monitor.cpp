@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/solve/least_violation.h"
+
 namespace tribo {
 
 Monitor::Monitor(Solver& solver, const ContactProblem& problem, const Settings& settings, Report& report,
@@ -63,7 +65,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   }
   if (error <= settings_.tolerance && looks_infeasible(problem_, impulse, *u, settings_.law)) {
     vetted_ = false;
-    stop(Status::no_solution_suspected);
+    if (!prove_infeasible()) stop(Status::no_solution_suspected);
     return true;
   }
   last_error_ = error;
@@ -88,6 +90,24 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   return stopped_;
 }
 
+bool Monitor::prove_infeasible() {
+  if (stopped_ || proof_tried_ || !settings_.prove_infeasible) return stopped_;
+  proof_tried_ = true;
+  if (rest_meets_demands(problem_, settings_.law)) return false;
+  if (!solver_.least_violation_) solver_.least_violation_ = std::make_unique<LeastViolation>();
+  LeastViolation& search = *solver_.least_violation_;
+  const std::function<bool()> late = [this] { return seconds() > settings_.time_limit; };
+  const bool timed = std::isfinite(settings_.time_limit);
+  std::optional<Contradiction> proof = search.prove(problem_, settings_.law, timed ? &late : nullptr);
+  report_.factorizations += search.factorizations();
+  note_stage("least violation");
+  if (!proof) return false;
+  report_.contradictions.push_back(std::move(*proof));
+  vetted_ = false;
+  stop(Status::infeasible);
+  return true;
+}
+
 void Monitor::note_count(std::string_view stage, Index count) {
   if (settings_.explain)
     report_.stages.push_back({stage, 1, problem_.constraint_count(), count, 0, 0.0, 0.0});
@@ -105,6 +125,7 @@ Settings Monitor::part_settings(Index iterations) const {
   part.time_limit =
       std::isfinite(settings_.time_limit) ? std::max(1e-9, remaining_time()) : settings_.time_limit;
   part.islands = false;
+  part.prove_infeasible = false;
   part.threads = 1;
   return part;
 }

@@ -8,6 +8,7 @@
 #include "tribo/math/cone.h"
 #include "tribo/math/errors.h"
 #include "tribo/solve/island_driver.h"
+#include "tribo/solve/least_violation.h"
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/small_delassus.h"
 
@@ -56,6 +57,8 @@ std::string_view to_string(Status status) {
       return "time_limit";
     case Status::stalled:
       return "stalled";
+    case Status::infeasible:
+      return "infeasible";
     case Status::no_solution_suspected:
       return "no_solution_suspected";
     case Status::cancelled:
@@ -122,12 +125,43 @@ Status Solver::solve_whole(const ContactProblem& problem, const Settings& settin
   Status status = Status::converged;
   const bool done = monitor.check_start();
   report.start_error = monitor.last_error();
-  if (!done) status = iterate(problem, monitor);
+  if (!done) {
+    status = iterate(problem, monitor);
+    if (!monitor.stopped_) monitor.prove_infeasible();
+  }
   if (monitor.stopped_) status = monitor.stop_status_;
   report.iterations = monitor.last_iteration_;
   vetted_ = monitor.vetted_;
   vetted_error_ = monitor.best_error_;
   return status;
+}
+
+// Island by island where that is worth it. A problem of which only a part has no solution is taken apart in any case:
+// the rest of it is to be solved.
+Status Solver::solve_parts(const ContactProblem& problem, const Settings& settings, Clock::time_point begin,
+                           Report& report, bool& divided) {
+  const bool divisible = settings.islands && !SmallDelassus::is_tiny(problem);  // few are solved together
+  if (divisible && !driver_) driver_ = std::make_unique<IslandDriver>();
+  divided = divisible && driver_->splits(problem, *this);
+  if (!divided) {
+    const Status status = solve_whole(problem, settings, begin, report);
+    if (status != Status::infeasible || !settings.islands) return status;
+    if (!driver_) driver_ = std::make_unique<IslandDriver>();
+    divided = driver_->splits_at_all(problem);
+    if (!divided) return status;
+    report.contradictions.clear();
+    report.stages.clear();
+    report.history.clear();
+    vetted_ = false;
+  }
+  return driver_->solve(*this, option_version_, problem, settings, start_, best_, report);
+}
+
+// The velocities of what has no solution.
+void Solver::take_least_violation(const ContactProblem& problem, bool divided, Solution& solution) const {
+  if (divided) return driver_->take_least_violation(problem, solution);
+  solution.velocity = least_violation_->constraint_velocity();
+  if (!problem.has_delassus()) solution.generalized_velocity = least_violation_->velocity();
 }
 
 Report Solver::solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
@@ -145,15 +179,9 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   }
   project_impulse(problem, start_);
 
-  Status status;
   vetted_ = false;
-  const bool divisible = settings.islands && !SmallDelassus::is_tiny(problem);  // few are solved together
-  if (divisible && !driver_) driver_ = std::make_unique<IslandDriver>();
-  if (divisible && driver_->splits(problem, *this)) {
-    status = driver_->solve(*this, option_version_, problem, settings, start_, best_, report);
-  } else {
-    status = solve_whole(problem, settings, begin, report);
-  }
+  bool divided = false;
+  Status status = solve_parts(problem, settings, begin, report, divided);
 
   solution.impulse = best_;
   if (vetted_) {  // the velocities of this very iterate were computed for the last check
@@ -172,8 +200,10 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
   // larger impulses elsewhere.
   const bool contradicted = report.islands > 1 && status != Status::converged;
-  if (error <= settings.tolerance && !contradicted &&
-      (vetted_ || !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law))) {
+  if (status == Status::infeasible) {
+    take_least_violation(problem, divided, solution);
+  } else if (error <= settings.tolerance && !contradicted &&
+             (vetted_ || !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law))) {
     status = Status::converged;
   } else if (status == Status::converged) {
     status = Status::stalled;
