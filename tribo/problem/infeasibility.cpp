@@ -72,29 +72,33 @@ Demand demand_of(const ContactProblem& problem, Index i, Law law) {
   }
 }
 
-bool rest_meets_demands(const ContactProblem& problem, Law law) {
+double largest_violation(const ContactProblem& problem, const Vector& velocity, Law law) {
+  double largest = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double* e = problem.bias().data() + problem.row(i);
-    const bool contact = problem.kind(i) == ConstraintKind::contact;
-    const double normal = contact ? e[2] : e[0];
+    const double* u = velocity.data() + problem.row(i);
+    const double normal = problem.kind(i) == ConstraintKind::contact ? u[2] : u[0];
     switch (demand_of(problem, i, law)) {
       case Demand::none:
         break;
       case Demand::at_least_zero:
-        if (!(normal >= 0.0)) return false;
+        largest = std::max(largest, -normal);
         break;
       case Demand::at_most_zero:
-        if (!(normal <= 0.0)) return false;
+        largest = std::max(largest, normal);
         break;
       case Demand::zero:
-        if (normal != 0.0) return false;
+        largest = std::max(largest, std::abs(normal));
         break;
       case Demand::dual_cone:
-        if (!(normal >= problem.friction(i) * std::hypot(e[0], e[1]))) return false;
+        largest = std::max(largest, problem.friction(i) * std::hypot(u[0], u[1]) - normal);
         break;
     }
   }
-  return true;
+  return largest;
+}
+
+bool rest_meets_demands(const ContactProblem& problem, Law law) {
+  return largest_violation(problem, problem.bias(), law) == 0.0;
 }
 
 // J^T y, or W^T y for problems given by W.

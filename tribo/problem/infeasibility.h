@@ -35,6 +35,9 @@ Demand demand_of(const ContactProblem& problem, Index i, Law law);
 // v = 0 meets all demands: the problem is not contradictory, whatever else it is.
 bool rest_meets_demands(const ContactProblem& problem, Law law);
 
+// How far the velocities u [rows] are from what is demanded, m/s: the largest of all constraints.
+double largest_violation(const ContactProblem& problem, const Vector& velocity, Law law);
+
 struct Contradiction {
   Vector ray;                      // y [rows], the largest |y_i| sqrt(w_i) is 1
   std::vector<Index> constraints;  // that take part in it

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "tribo/solve/solver.h"
 
@@ -73,6 +74,8 @@ class Monitor {
   bool check_start();
   double seconds() const;
   void stop(Status status);
+  bool is_contradicted(const Vector& velocity);
+  std::optional<Contradiction> find_contradiction();
   bool judge(Index iteration, const Vector& impulse, const Vector& velocity, double penalty, bool recomputed);
 
   Solver& solver_;

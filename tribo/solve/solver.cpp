@@ -202,8 +202,7 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   const bool contradicted = report.islands > 1 && status != Status::converged;
   if (status == Status::infeasible) {
     take_least_violation(problem, divided, solution);
-  } else if (error <= settings.tolerance && !contradicted &&
-             (vetted_ || !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law))) {
+  } else if (error <= settings.tolerance && !contradicted) {
     status = Status::converged;
   } else if (status == Status::converged) {
     status = Status::stalled;
