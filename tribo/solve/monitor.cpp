@@ -61,6 +61,10 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     u = &solver_.scratch_u_;
     error = Certifier::error(problem_, impulse, *u, settings_.law, settings_.measure);
   }
+  if (error <= settings_.tolerance) {
+    error = solver_.certifier_.confirm(problem_, impulse, error, settings_.tolerance, settings_.law,
+                                       settings_.measure);
+  }
   if (error <= settings_.tolerance && looks_infeasible(problem_, impulse, *u, settings_.law)) {
     vetted_ = false;
     stop(Status::no_solution_suspected);
