@@ -173,7 +173,7 @@ double ContradictionCheck::tree_resistance(const ContactProblem& problem, const 
       norm += rounding_of(problem, size_[at + d]) * inverse_.col(d).norm();
     }
     norm += column_.norm();
-    const double speed = std::max(speed_[t], std::sqrt(std::max(0.0, problem.tree_energy(t))));
+    const double speed = std::max(speed_[t], problem.tree_root_energy(t));
     total += norm * speed;
   }
   return total;

@@ -70,6 +70,10 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     u = &solver_.scratch_u_;
     error = Certifier::error(problem_, impulse, *u, settings_.law, settings_.measure);
   }
+  if (error <= settings_.tolerance) {
+    error = solver_.certifier_.confirm(problem_, impulse, error, settings_.tolerance, settings_.law,
+                                       settings_.measure);
+  }
   if (error <= settings_.tolerance && is_contradicted(*u)) return true;
   last_error_ = error;
   if (error < best_error_) {

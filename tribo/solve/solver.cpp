@@ -7,6 +7,7 @@
 
 #include "tribo/math/cone.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/natural_map.h"
 #include "tribo/solve/island_driver.h"
 #include "tribo/solve/least_violation.h"
 #include "tribo/solve/monitor.h"
@@ -178,12 +179,14 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
     start_.setZero(problem.row_count());
   }
   project_impulse(problem, start_);
+  release_idle(problem, start_);
 
   vetted_ = false;
   bool divided = false;
   Status status = solve_parts(problem, settings, begin, report, divided);
 
   solution.impulse = best_;
+  release_idle(problem, solution.impulse);
   if (vetted_) {  // the velocities of this very iterate were computed for the last check
     solution.velocity = scratch_u_;
     if (problem.has_delassus()) {
@@ -194,7 +197,8 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
     report.certificate = settings.full_certificate ? certifier_.judge(problem, solution, settings.law)
                                                    : measure_alone(settings.measure, vetted_error_);
   } else {
-    report.certificate = certifier_.complete(problem, solution, settings.law);
+    report.certificate = certifier_.complete(problem, solution, settings.law,
+                                              settings.full_certificate ? 0.0 : settings.tolerance);
   }
   const double error = value_of(report.certificate, settings.measure);
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
