@@ -182,7 +182,7 @@ TEST(CertificateScale, IdleRowsAreJudgedByTheirVelocity) {
     EXPECT_EQ(judge(Kind::unilateral, 0.5, jacobian), 0.0);
     EXPECT_NEAR(judge(Kind::unilateral, -0.5, jacobian), 0.25, 1e-12);
     EXPECT_NEAR(judge(Kind::bilateral, 0.5, jacobian), 0.25, 1e-12);
-    EXPECT_EQ(judge(Kind::box, 0.5, jacobian), 0.0);                // at its lower bound
+    EXPECT_EQ(judge(Kind::box, 0.5, jacobian), 0.0);             // at its lower bound
     EXPECT_NEAR(judge(Kind::box, -0.5, jacobian), 0.25, 1e-12);  // towards a bound that is not there
   }
 }
@@ -192,7 +192,9 @@ TEST(CertificateScale, RoundingOfTheEvaluationIsSeen) {
   const double j = 0.1, a = 1e9, b = 1e9 + 0x1p-20;
   ContactProblemBuilder builder;
   builder.add_tree(Mat3::Identity(), Vec3::Zero());
-  const auto row = [](double x) { return std::vector<JacobianPiece>{{0, Matrix(x * Vec3::UnitX().transpose())}}; };
+  const auto row = [](double x) {
+    return std::vector<JacobianPiece>{{0, Matrix(x * Vec3::UnitX().transpose())}};
+  };
   builder.add_bilateral(row(j), 1.0);
   builder.add_bilateral(row(-j), 1.0);
   const double moved = j * (j * (a - b));

@@ -170,8 +170,7 @@ TEST(Certificate, MomentumOfTheGivenVelocity) {
 double largest_root_energy(const ContactProblem& problem) {
   double largest = 0.0;
   for (Index t = 0; t < problem.tree_count(); ++t) {
-    const Vector b =
-        problem.momentum().segment(problem.mass().block_start(t), problem.mass().block_size(t));
+    const Vector b = problem.momentum().segment(problem.mass().block_start(t), problem.mass().block_size(t));
     largest = std::max(largest, b.dot(Matrix(problem.mass().block(t)).llt().solve(b)));
   }
   return std::sqrt(largest);

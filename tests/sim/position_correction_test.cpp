@@ -160,7 +160,8 @@ TEST(PositionCorrection, PlanarLoopsMoveTheSameInEveryAttitude) {
       highest = std::max(highest, simulator.energy().total());
     }
     EXPECT_EQ(simulator.missed_steps(), 0);
-    EXPECT_LT(highest, energy + 0.05);  // the band of the scheme: weight x fastest centre x h = 14 N 1.7 m/s 2 ms
+    EXPECT_LT(highest,
+              energy + 0.05);  // the band of the scheme: weight x fastest centre x h = 14 N 1.7 m/s 2 ms
     const Vec3 end = simulator.kinematics().pose(follower) * (turn * Vec3(0.0, 0.0, 0.2));
     EXPECT_LT((end - simulator.kinematics().pose(coupler) * (turn * Vec3(0.0, 0.2, 0.0))).norm(), 1e-5);
     return lowest;

@@ -19,13 +19,13 @@
 namespace tribo {
 
 struct ContactLawSettings {
-  double stabilization = 1.0;         // share of a position error removed per step, 0 .. 1; 0: none at all
-  double position_slop = 1e-8;        // m, rad at joints; smaller gaps and errors count as none, see below
-  double max_correction_speed = 1.0;  // m/s, rad/s: what is removed in a step is at most h times this
-  double coupling_compliance = 1e-8;  // of connects and welds, relative to their mean inverse mass
-  double restitution_threshold = 0.01;      // m/s; slower impacts do not bounce
-  double near_rigid = 1.0;                  // beta of (29), 0 .. 1; 0: the stiffness as it is
-  double slip_regularization = 1e-3;        // sigma of (30), convex law with compliant contacts
+  double stabilization = 1.0;           // share of a position error removed per step, 0 .. 1; 0: none at all
+  double position_slop = 1e-8;          // m, rad at joints; smaller gaps and errors count as none, see below
+  double max_correction_speed = 1.0;    // m/s, rad/s: what is removed in a step is at most h times this
+  double coupling_compliance = 1e-8;    // of connects and welds, relative to their mean inverse mass
+  double restitution_threshold = 0.01;  // m/s; slower impacts do not bounce
+  double near_rigid = 1.0;              // beta of (29), 0 .. 1; 0: the stiffness as it is
+  double slip_regularization = 1e-3;    // sigma of (30), convex law with compliant contacts
 };
 
 // Two materials that meet.

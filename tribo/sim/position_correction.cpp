@@ -88,7 +88,8 @@ void PositionCorrection::fill(const ContactProblem& step, const Vector& impulse,
   for (Index i = 0; i < step.constraint_count(); ++i) {
     if (!std::isfinite(end_[i])) continue;
     const bool two_sided = is_two_sided(step, i);
-    add_row(step, i, position_row(step, i), two_sided ? ConstraintKind::bilateral : ConstraintKind::unilateral,
+    add_row(step, i, position_row(step, i),
+            two_sided ? ConstraintKind::bilateral : ConstraintKind::unilateral,
             two_sided || end_[i] < 0.0 ? share * end_[i] : end_[i], settings);
     if (!sticks(step, i, impulse)) continue;
     for (const Index r : {0, 1}) add_row(step, i, r, ConstraintKind::bilateral, 0.0, settings);

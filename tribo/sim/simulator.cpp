@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "tribo/math/errors.h"
+#include "tribo/sim/drive_work.h"
 #include "tribo/sim/impacts.h"
 #include "tribo/sim/impulse_memory.h"
 #include "tribo/sim/sleeping.h"
@@ -359,6 +360,13 @@ Energy Simulator::energy() const {
   return {impl_->dynamics.kinetic_energy(impl_->state.v),
           Dynamics::weight_energy(impl_->kinematics, impl_->world.gravity),
           impl_->motion.spring_energy(impl_->state.q)};
+}
+
+double Simulator::drive_work() const {
+  const Impl& s = *impl_;
+  if (s.steps == 0) return 0.0;
+  return tribo::drive_work(s.world, s.joints, s.set, s.impulse, s.begun, s.state.v, s.begun_control,
+                           s.begun_force, s.settings.scheme, s.settings.time_step);
 }
 
 Vec6 Simulator::momentum() const {

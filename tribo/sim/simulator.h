@@ -114,6 +114,8 @@ class Simulator {
   // Kinematics, energy, momentum at the current state.
   const Kinematics& kinematics() const;
   Energy energy() const;
+  // Of actuators and applied forces in the last step, J (sim/drive_work.h).
+  double drive_work() const;
   // Linear [N s] and angular about the world's origin [N m s] momentum of all trees.
   Vec6 momentum() const;
   // Of q, v and time, bit for bit.

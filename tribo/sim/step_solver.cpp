@@ -272,8 +272,8 @@ void StepSolver::recover(std::span<const Index> trees, const Vector& from, const
   }
 }
 
-void StepSolver::correct_positions(std::span<const Index> constraints, std::span<const Index> trees, Slot& slot,
-                                   const ConstraintSet& set, const TreeMotion& motion,
+void StepSolver::correct_positions(std::span<const Index> constraints, std::span<const Index> trees,
+                                   Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
                                    const Correction& correction, SolveSummary& result) {
   slot.position.clear();
   for (const Index i : constraints) slot.position.push_back(set.entry(i).position);

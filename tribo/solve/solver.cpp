@@ -198,7 +198,7 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
                                                    : measure_alone(settings.measure, vetted_error_);
   } else {
     report.certificate = certifier_.complete(problem, solution, settings.law,
-                                              settings.full_certificate ? 0.0 : settings.tolerance);
+                                             settings.full_certificate ? 0.0 : settings.tolerance);
   }
   const double error = value_of(report.certificate, settings.measure);
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
