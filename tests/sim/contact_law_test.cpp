@@ -54,9 +54,11 @@ TEST(ContactLaw, LargerRestitutionAndHigherPriorityWin) {
 // v = 0 stays admissible: a gap may close, a penetration may not deepen, and neither asks for a velocity.
 TEST(ContactLaw, RigidBiasClosesGapsAndAsksForNoVelocity) {
   const double h = 0.01;
-  EXPECT_DOUBLE_EQ(rigid_bias(3e-3, h), 0.3);
-  EXPECT_EQ(rigid_bias(0.0, h), 0.0);
-  EXPECT_EQ(rigid_bias(-4e-3, h), 0.0);
+  const ContactLawSettings settings{.position_slop = 1e-6};
+  EXPECT_DOUBLE_EQ(rigid_bias(3e-3, h, settings), 0.3);
+  EXPECT_EQ(rigid_bias(0.9e-6, h, settings), 0.0);  // touches
+  EXPECT_EQ(rigid_bias(0.0, h, settings), 0.0);
+  EXPECT_EQ(rigid_bias(-4e-3, h, settings), 0.0);
   const ContactTerms terms =
       contact_terms({.friction = 0.5, .stiffness = kInfinity}, -4e-3, 123.0, h, true, {});
   EXPECT_EQ(terms.normal_bias, 0.0);

@@ -77,11 +77,14 @@ TEST(PositionCorrection, SolvesTheElasticProblem) {
   const ContactProblem step = builder.build();
 
   const double h = 0.01;
-  const Vector velocity = random.vector(step.row_count());
+  Solution solved;
+  solved.velocity = random.vector(step.row_count());
+  solved.impulse = Vector::Zero(step.row_count());
+  solved.impulse.segment<3>(0) = Vec3(0.0, 0.1, 1.0);  // the first contact sticks
   ContactLawSettings settings;
   settings.max_correction_speed = 1e3;
   PositionCorrection correction;
-  ASSERT_TRUE(correction.run(step, velocity, position, h, settings));
+  ASSERT_TRUE(correction.run(step, solved, position, h, settings));
   const Vector& d = correction.displacement();
   ASSERT_EQ(d.size(), 12);
   Vector moved(step.row_count()), push = Vector::Zero(12), z = Vector::Zero(step.row_count());
@@ -90,10 +93,11 @@ TEST(PositionCorrection, SolvesTheElasticProblem) {
   for (Index i = 0; i + 1 < step.constraint_count(); ++i) {
     const Index row = step.row(i) + (i < 6 ? 2 : 0);
     const double compliance = 1e-3 * step.delassus_diagonal(i)(row - step.row(i), row - step.row(i));
-    const double left = -(position[i] + h * velocity[row] + moved[row]) / compliance;
+    const double left = -(position[i] + h * solved.velocity[row] + moved[row]) / compliance;
     z[row] = i < 6 ? std::max(0.0, left) : left;
     active += z[row] != 0.0 ? 1 : 0;
   }
+  for (Index r = 0; r < 2; ++r) z[r] = -moved[r] / (1e-3 * step.delassus_diagonal(0)(r, r));
   step.jacobian().add_transpose_product(z, push);
   Vector inertia(12);
   step.mass().multiply(d, inertia);

@@ -50,7 +50,7 @@ ContactTerms contact_terms(const Surface& surface, double gap, double w, double 
                            const ContactLawSettings& settings) {
   ContactTerms terms;
   if (surface.is_rigid()) {
-    terms.normal_bias = rigid_bias(gap, h);
+    terms.normal_bias = rigid_bias(gap, h, settings);
     return terms;
   }
   const double tau = surface.dissipation_time;

@@ -141,7 +141,7 @@ void soften(Index first, double c, const FreeMotion& motion, InverseMass& invers
 void JointConstraints::add(const Kinematics& kinematics, const State& state, const FreeMotion& motion,
                            const Vector& control, double h, const ContactLawSettings& settings,
                            InverseMass& inverse_mass, ConstraintSet& set) const {
-  add_limits(state, motion.motion().velocity, h, set);
+  add_limits(state, motion.motion().velocity, h, settings, set);
   add_friction(h, set);
   add_tendon_springs(state, h, set);
   add_drives(state, control, h, set);
@@ -156,7 +156,7 @@ void JointConstraints::add_holding(const Kinematics& kinematics, const State& st
                                    ConstraintSet& set) const {
   // With h = 1 a reached limit has bias 0, and others stay out of reach.
   const Vector still = Vector::Zero(state.v.size());
-  add_limits({state.q, still, 0.0}, still, 1.0, set);
+  add_limits({state.q, still, 0.0}, still, 1.0, {}, set);
   add_connects(kinematics, set);
   add_welds(kinematics, set);
   add_couplings(state, set);
@@ -164,7 +164,8 @@ void JointConstraints::add_holding(const Kinematics& kinematics, const State& st
 
 // A limit takes part when it is violated, within its margin, or could be reached at twice the speed.
 void JointConstraints::add_limit_pair(std::span<const Term> terms, double value, double rate, double lower,
-                                      double upper, double margin, double h, ConstraintSource source,
+                                      double upper, double margin, double h,
+                                      const ContactLawSettings& settings, ConstraintSource source,
                                       Index origin, ConstraintSet& set) const {
   const double reach = std::max(margin, 2.0 * h * std::abs(rate));
   for (const Index side : {0, 1}) {
@@ -172,7 +173,7 @@ void JointConstraints::add_limit_pair(std::span<const Term> terms, double value,
     if (gap > reach) continue;
     ProblemFiller::Constraint data;
     data.kind = ConstraintKind::unilateral;
-    data.bias[0] = rigid_bias(gap, h);
+    data.bias[0] = rigid_bias(gap, h, settings);
     data.key = key_of(source, origin, side);
     set.entry(set.add(data, source, origin)).position = gap;
     add_terms(terms, side == 0 ? 1.0 : -1.0, set);
@@ -180,31 +181,31 @@ void JointConstraints::add_limit_pair(std::span<const Term> terms, double value,
 }
 
 void JointConstraints::add_limits(const State& state, const Vector& free_velocity, double h,
-                                  ConstraintSet& set) const {
+                                  const ContactLawSettings& settings, ConstraintSet& set) const {
   const Model& model = world_->model;
   for (const Index j : limited_joints_) {
     const JointDescription& joint = model.joint(j);
     if (joint.kind == JointKind::ball) {
-      add_ball_limit(j, state, free_velocity, h, set);
+      add_ball_limit(j, state, free_velocity, h, settings, set);
       continue;
     }
     const Term term = term_of(j, 1.0);
     const double rate = std::max(std::abs(state.v[term.dof]), std::abs(free_velocity[term.dof]));
     add_limit_pair({&term, 1}, state.q[term.coordinate], rate, joint.lower, joint.upper, joint.limit_margin,
-                   h, ConstraintSource::joint_limit, j, set);
+                   h, settings, ConstraintSource::joint_limit, j, set);
   }
   for (const Index k : limited_tendons_) {
     const TendonDescription& tendon = model.tendons()[k];
     const std::span<const Term> terms = tendon_terms(k);
     const double rate = std::max(std::abs(rate_of(terms, state.v)), std::abs(rate_of(terms, free_velocity)));
     add_limit_pair(terms, transmission_length(terms, state.q), rate, tendon.lower, tendon.upper,
-                   tendon.limit_margin, h, ConstraintSource::tendon_limit, k, set);
+                   tendon.limit_margin, h, settings, ConstraintSource::tendon_limit, k, set);
   }
 }
 
 // The rotation angle grows at the rate of omega along the rotation axis, the same in both frames.
 void JointConstraints::add_ball_limit(Index j, const State& state, const Vector& free_velocity, double h,
-                                      ConstraintSet& set) const {
+                                      const ContactLawSettings& settings, ConstraintSet& set) const {
   const Model& model = world_->model;
   const JointDescription& joint = model.joint(j);
   const Index at = model.joint_coordinate(j), dof = model.joint_dof(j);
@@ -219,7 +220,7 @@ void JointConstraints::add_ball_limit(Index j, const State& state, const Vector&
   if (gap > std::max(joint.limit_margin, 2.0 * h * rate)) return;
   ProblemFiller::Constraint data;
   data.kind = ConstraintKind::unilateral;
-  data.bias[0] = rigid_bias(gap, h);
+  data.bias[0] = rigid_bias(gap, h, settings);
   data.key = key_of(ConstraintSource::joint_limit, j, 2);
   set.entry(set.add(data, ConstraintSource::joint_limit, j)).position = gap;
   for (Index d = 0; d < 3; ++d) set.add_dof(model, model.body_tree(joint.body), dof + d, -axis[d]);

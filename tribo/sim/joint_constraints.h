@@ -56,12 +56,13 @@ class JointConstraints {
  private:
   enum class DriveKind : std::uint8_t { explicit_force, smooth, box };
 
-  void add_limits(const State& state, const Vector& free_velocity, double h, ConstraintSet& set) const;
+  void add_limits(const State& state, const Vector& free_velocity, double h,
+                  const ContactLawSettings& settings, ConstraintSet& set) const;
   void add_ball_limit(Index joint, const State& state, const Vector& free_velocity, double h,
-                      ConstraintSet& set) const;
+                      const ContactLawSettings& settings, ConstraintSet& set) const;
   void add_limit_pair(std::span<const Term> terms, double value, double rate, double lower, double upper,
-                      double margin, double h, ConstraintSource source, Index origin,
-                      ConstraintSet& set) const;
+                      double margin, double h, const ContactLawSettings& settings, ConstraintSource source,
+                      Index origin, ConstraintSet& set) const;
   void add_friction(double h, ConstraintSet& set) const;
   void add_tendon_springs(const State& state, double h, ConstraintSet& set) const;
   void add_drives(const State& state, const Vector& control, double h, ConstraintSet& set) const;

@@ -24,6 +24,14 @@ bool is_two_sided(const ContactProblem& problem, Index i) {
   return problem.kind(i) == ConstraintKind::bilateral;
 }
 
+// Whether a contact's friction is strictly inside its cone.
+bool sticks(const ContactProblem& problem, Index i, const Vector& impulse) {
+  constexpr double kInside = 0.999;  // of the friction limit
+  if (problem.kind(i) != ConstraintKind::contact) return false;
+  const double* lambda = impulse.data() + problem.row(i);
+  return std::hypot(lambda[0], lambda[1]) < kInside * problem.friction(i) * lambda[2];
+}
+
 }  // namespace
 
 // Fills end_ and returns the largest error.
@@ -41,10 +49,33 @@ double PositionCorrection::predict(const ContactProblem& step, const Vector& vel
   return worst;
 }
 
-void PositionCorrection::fill(const ContactProblem& step, double share, const ContactLawSettings& settings) {
+// Row r of constraint i of the step.
+void PositionCorrection::add_row(const ContactProblem& step, Index i, Index r, ConstraintKind kind,
+                                 double error, const ContactLawSettings& settings) {
   const BlockJacobian& jacobian = step.jacobian();
-  const auto count = std::count_if(end_.begin(), end_.end(), [](double g) { return std::isfinite(g); });
-  filler_.begin(problem_, static_cast<Index>(count));
+  double w = step.delassus_diagonal(i)(r, r);
+  if (settings.coupling_compliance > 0.0) {  // of connects and welds: that of the group, see soften()
+    w = std::max(w, step.compliance()[step.row(i) + r] / settings.coupling_compliance);
+  }
+  ProblemFiller::Constraint data;
+  data.kind = kind;
+  data.bias[0] = error;
+  data.compliance[0] = kElasticity * w;
+  filler_.add_constraint(data);
+  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+    double* row = filler_.add_piece(jacobian.piece_tree(p));
+    const double* block = jacobian.piece_data(p) + r;
+    for (Index c = 0; c < jacobian.piece_cols(p); ++c) row[c] = block[c * step.rows(i)];
+  }
+}
+
+void PositionCorrection::fill(const ContactProblem& step, const Vector& impulse, double share,
+                              const ContactLawSettings& settings) {
+  Index count = 0;
+  for (Index i = 0; i < step.constraint_count(); ++i) {
+    if (std::isfinite(end_[i])) count += sticks(step, i, impulse) ? 3 : 1;
+  }
+  filler_.begin(problem_, count);
   for (Index t = 0; t < step.tree_count(); ++t) {
     const Index n = step.mass().block_size(t);
     if (static_cast<Index>(zero_.size()) < n) zero_.resize(n, 0.0);
@@ -56,33 +87,23 @@ void PositionCorrection::fill(const ContactProblem& step, double share, const Co
   }
   for (Index i = 0; i < step.constraint_count(); ++i) {
     if (!std::isfinite(end_[i])) continue;
-    const Index r = position_row(step, i), rows = step.rows(i);
-    double w = step.delassus_diagonal(i)(r, r);
-    if (settings.coupling_compliance > 0.0) {
-      w = std::max(w, step.compliance()[step.row(i) + r] / settings.coupling_compliance);
-    }
     const bool two_sided = is_two_sided(step, i);
-    ProblemFiller::Constraint data;
-    data.kind = two_sided ? ConstraintKind::bilateral : ConstraintKind::unilateral;
-    data.bias[0] = two_sided || end_[i] < 0.0 ? share * end_[i] : end_[i];
-    data.compliance[0] = kElasticity * w;
-    data.key = step.key(i);
-    filler_.add_constraint(data);
-    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      double* row = filler_.add_piece(jacobian.piece_tree(p));
-      const double* block = jacobian.piece_data(p) + r;
-      for (Index c = 0; c < jacobian.piece_cols(p); ++c) row[c] = block[c * rows];
-    }
+    add_row(step, i, position_row(step, i),
+            two_sided ? ConstraintKind::bilateral : ConstraintKind::unilateral,
+            two_sided || end_[i] < 0.0 ? share * end_[i] : end_[i], settings);
+    if (!sticks(step, i, impulse)) continue;
+    for (const Index r : {0, 1}) add_row(step, i, r, ConstraintKind::bilateral, 0.0, settings);
   }
   filler_.finish();
 }
 
-bool PositionCorrection::run(const ContactProblem& step, const Vector& velocity,
+bool PositionCorrection::run(const ContactProblem& step, const Solution& solution,
                              std::span<const double> position, double h, const ContactLawSettings& settings) {
   if (settings.stabilization == 0.0) return false;
-  const double worst = predict(step, velocity, position, h);
+  const double worst = predict(step, solution.velocity, position, h);
   if (!(worst > settings.position_slop)) return false;
-  fill(step, std::min(settings.stabilization, h * settings.max_correction_speed / worst), settings);
+  fill(step, solution.impulse, std::min(settings.stabilization, h * settings.max_correction_speed / worst),
+       settings);
   if (!solver_) solver_ = make_solver("auto");
   Settings own;
   own.tolerance = kTolerance;

@@ -9,8 +9,8 @@
 //
 // a convex problem that always has one solution: R_i = kElasticity w_i > 0 lets errors stand that no motion removes (links
 // that overlap by design, loops with more equations than freedoms). c: the share removed in this step, of open
-// contacts and limits 1, so that none is pushed in. It has no friction; sticking contacts are displaced along their normals
-// only as far as the trees let them.
+// contacts and limits 1, so that none is pushed in. It knows no friction, but contacts that stick in the step keep their
+// place: their tangential rows are couplings without an error.
 //
 // It is a ContactProblem itself, of unilateral and bilateral rows with compliance R_i, displacements in place of velocities,
 // and is solved as such.
@@ -27,9 +27,9 @@ namespace tribo {
 
 class PositionCorrection {
  public:
-  // `step`: the island's problem, solved by `velocity` (its u); `position` [constraints]: ConstraintSet::Entry::position.
+  // `step`: the island's problem and its solution; `position` [constraints]: ConstraintSet::Entry::position.
   // Returns false where no error is above the slop; otherwise displacement() holds d, in the coordinates of `step`.
-  bool run(const ContactProblem& step, const Vector& velocity, std::span<const double> position, double h,
+  bool run(const ContactProblem& step, const Solution& solution, std::span<const double> position, double h,
            const ContactLawSettings& settings);
 
   const Vector& displacement() const { return solution_.generalized_velocity; }  // [dofs]
@@ -37,7 +37,10 @@ class PositionCorrection {
  private:
   double predict(const ContactProblem& step, const Vector& velocity, std::span<const double> position,
                  double h);
-  void fill(const ContactProblem& step, double share, const ContactLawSettings& settings);
+  void fill(const ContactProblem& step, const Vector& impulse, double share,
+            const ContactLawSettings& settings);
+  void add_row(const ContactProblem& step, Index i, Index row, ConstraintKind kind, double error,
+               const ContactLawSettings& settings);
 
   std::vector<double> end_;  // [constraints] g_i; infinite: has no position
   std::vector<double> zero_;

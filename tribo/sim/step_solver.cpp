@@ -277,8 +277,7 @@ void StepSolver::correct_positions(std::span<const Index> constraints, std::span
                                    const Correction& correction, SolveSummary& result) {
   slot.position.clear();
   for (const Index i : constraints) slot.position.push_back(set.entry(i).position);
-  if (!slot.correction.run(slot.problem, slot.solution.velocity, slot.position, correction.h,
-                           correction.settings)) {
+  if (!slot.correction.run(slot.problem, slot.solution, slot.position, correction.h, correction.settings)) {
     return;
   }
   result.corrected_islands = 1;
