@@ -6,6 +6,7 @@
 
 #include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
+#include "tests/support/small_problems.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/problem/rounding.h"
@@ -124,6 +125,36 @@ TEST(CertificateScale, RowOfRoundingHidesNoPenetration) {
   }
 }
 
+// The same row asked for 0.1 m/s would take 1e14 times the motion there is: it counts as one that nothing can move. In
+// another unit, Jacobian and velocity alike, it is a row like others.
+TEST(CertificateScale, RowOfRoundingThatIsAskedForAVelocityIsIdle) {
+  const auto make = [](double unit, double bias, double speed) {
+    ContactProblemBuilder builder;
+    builder.add_tree(Mat3::Identity(), Vec3(0.3, 0.0, -speed));
+    builder.add_contact(0.5, {{0, Mat3::Identity()}});
+    builder.add_bilateral(std::vector<JacobianPiece>{{0, Matrix(unit * Vec3::UnitX().transpose())}}, bias);
+    return builder.build();
+  };
+  const ContactProblem hopeless = make(3e-16, 0.1, 1.1);
+  EXPECT_TRUE(hopeless.is_idle(1));
+  EXPECT_FALSE(hopeless.is_idle(0));
+  EXPECT_NEAR(hopeless.largest_demand(), 1.1, 1e-12);
+  Solution solution;
+  Settings settings;
+  for (const SolverInfo& info : solver_catalogue()) {
+    const auto solver = info.make();
+    settings.law = solver->supports(Law::exact) ? Law::exact : Law::convex;
+    settings.max_iterations = 300;
+    const Report report = solver->solve(hopeless, settings, solution);
+    EXPECT_NE(report.status, Status::converged) << solver->name();
+    EXPECT_TRUE(solution.impulse.allFinite()) << solver->name();
+    EXPECT_EQ(solution.impulse[3], 0.0);
+  }
+  EXPECT_EQ(make(3e-16, 3e-17, 1.1).idle_count(), 0);
+  EXPECT_EQ(make(1e-30, 1e-31, 1.1).idle_count(), 0);
+  EXPECT_EQ(make(1e-3, 1e6, 1.1).idle_count(), 0);  // a lever, and much to ask
+}
+
 // A body in free fall whose drives are at their targets: what they are asked for is rounding of J v*.
 TEST(CertificateScale, RoundingOfTheFreeMotionIsNoError) {
   test::Random random(5);
@@ -182,7 +213,7 @@ TEST(CertificateScale, IdleRowsAreJudgedByTheirVelocity) {
     EXPECT_EQ(judge(Kind::unilateral, 0.5, jacobian), 0.0);
     EXPECT_NEAR(judge(Kind::unilateral, -0.5, jacobian), 0.25, 1e-12);
     EXPECT_NEAR(judge(Kind::bilateral, 0.5, jacobian), 0.25, 1e-12);
-    EXPECT_EQ(judge(Kind::box, 0.5, jacobian), 0.0);                // at its lower bound
+    EXPECT_EQ(judge(Kind::box, 0.5, jacobian), 0.0);             // at its lower bound
     EXPECT_NEAR(judge(Kind::box, -0.5, jacobian), 0.25, 1e-12);  // towards a bound that is not there
   }
 }
@@ -192,7 +223,9 @@ TEST(CertificateScale, RoundingOfTheEvaluationIsSeen) {
   const double j = 0.1, a = 1e9, b = 1e9 + 0x1p-20;
   ContactProblemBuilder builder;
   builder.add_tree(Mat3::Identity(), Vec3::Zero());
-  const auto row = [](double x) { return std::vector<JacobianPiece>{{0, Matrix(x * Vec3::UnitX().transpose())}}; };
+  const auto row = [](double x) {
+    return std::vector<JacobianPiece>{{0, Matrix(x * Vec3::UnitX().transpose())}};
+  };
   builder.add_bilateral(row(j), 1.0);
   builder.add_bilateral(row(-j), 1.0);
   const double moved = j * (j * (a - b));

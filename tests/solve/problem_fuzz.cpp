@@ -166,7 +166,8 @@ std::string complaint(const Case& made, Solver& solver, Law law) {
   const double error = certify(made.problem, bare, law).error.value;
   if (!(error <= kTolerance)) return fmt::format("converged, but the certificate says {:.2e}", error);
   const double witness = LongTwin(made.problem).error(solution.impulse, law);
-  if (!(witness <= 1.001 * kTolerance)) return fmt::format("converged, but in long double it is {:.2e}", witness);
+  if (!(witness <= 1.001 * kTolerance))
+    return fmt::format("converged, but in long double it is {:.2e}", witness);
   for (Index i = 0; i < made.problem.constraint_count(); ++i) {
     const bool held = made.problem.kind(i) == ConstraintKind::bilateral;
     const double q = made.problem.free_velocity()[made.problem.row(i)];

@@ -42,7 +42,8 @@ class LongTwin {
     scale_.resize(problem.constraint_count());
     for (Index i = 0; i < problem.constraint_count(); ++i) {
       const Index row = problem.row(i), n = problem.rows(i);
-      scale_[i] = w_.block(row, row, n, n).trace() / n + problem.compliance().segment(row, n).cast<Long>().mean();
+      scale_[i] =
+          w_.block(row, row, n, n).trace() / n + problem.compliance().segment(row, n).cast<Long>().mean();
     }
   }
 

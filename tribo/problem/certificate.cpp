@@ -312,9 +312,9 @@ double strict_norm(const ContactProblem& problem, const Vector& impulse, const V
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, velocity, law);
     const bool contact = problem.kind(i) == ConstraintKind::contact;
-    const Vec3 map =
-        contact ? Vec3(local.lambda - project_strict(local.lambda - local.w, problem.friction(i)))
-                : natural_map(problem, i, local, 1.0);
+    const Vec3 map = contact
+                         ? Vec3(local.lambda - project_strict(local.lambda - local.w, problem.friction(i)))
+                         : natural_map(problem, i, local, 1.0);
     const double size = safe_norm(map);
     if (!std::isfinite(size)) return size;
     if (size > largest) {
@@ -395,13 +395,15 @@ double plain_rounding(const ContactProblem& problem, const Vector& impulse, cons
   double root = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) root = detail::norm2(root, problem.root_scale(i));
   const double energy = problem.mass_growth() * (sizes.sum + problem.root_energy());
-  return ratio(kRoundings * kEpsilon * (root * energy + safe_norm(impulse)), safe_norm(problem.free_velocity()));
+  return ratio(kRoundings * kEpsilon * (root * energy + safe_norm(impulse)),
+               safe_norm(problem.free_velocity()));
 }
 
 }  // namespace
 
 double Certifier::confirm(const ContactProblem& problem, const Vector& impulse, double error,
                           double tolerance, Law law, Measure measure) {
+  extended_.reserve(problem);  // now, so that it allocates nothing later
   const ImpulseSizes sizes = impulse_sizes(problem, impulse);
   const bool scaled = measure == Measure::scaled;
   const double rounding =
@@ -428,6 +430,7 @@ double Certifier::momentum_residual(const ContactProblem& problem, const Vector&
 
 Certificate Certifier::judge(const ContactProblem& problem, const Vector& impulse, const Vector& u,
                              const Vector& v, Law law, double tolerance) {
+  extended_.reserve(problem);
   Certificate out;
   const ImpulseSizes sizes = impulse_sizes(problem, impulse);
   const double reference = common_reference(problem, sizes.largest);

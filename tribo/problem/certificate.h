@@ -73,14 +73,15 @@ class Certifier {
 
   // What may be claimed where error() on velocities recomputed from the impulses says `error`: that and what rounding
   // can have hidden, or, where that is not small beside `tolerance` or decides, the value in extended precision.
-  double confirm(const ContactProblem& problem, const Vector& impulse, double error, double tolerance, Law law,
-                 Measure measure);
+  double confirm(const ContactProblem& problem, const Vector& impulse, double error, double tolerance,
+                 Law law, Measure measure);
 
   // Fills solution.velocity and solution.generalized_velocity from solution.impulse, then judges all three. Errors are
   // evaluated in extended precision where rounding counts beside them and `tolerance`.
   Certificate complete(const ContactProblem& problem, Solution& solution, Law law, double tolerance = 0.0);
   // The second half alone, for a solution whose velocities were filled by problem.velocity_of() just before.
-  Certificate judge(const ContactProblem& problem, const Solution& solution, Law law, double tolerance = 0.0) {
+  Certificate judge(const ContactProblem& problem, const Solution& solution, Law law,
+                    double tolerance = 0.0) {
     return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law, tolerance);
   }
 

@@ -130,8 +130,8 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
   const BlockJacobian& jacobian = problem.jacobian_;
   const std::size_t n = chosen.size();
   part.kind_.resize(n);
-  for (std::vector<double>* values : {&part.friction_, &part.lower_, &part.upper_, &part.scale_,
-                                      &part.root_scale_, &part.inverse_scale_}) {
+  for (std::vector<double>* values :
+       {&part.friction_, &part.lower_, &part.upper_, &part.scale_, &part.root_scale_, &part.inverse_scale_}) {
     values->resize(n);
   }
   part.idle_count_ = 0;

@@ -47,7 +47,8 @@ void release_idle(const ContactProblem& problem, Vector& impulse) {
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     if (!problem.is_idle(i)) continue;
     impulse.segment(problem.row(i), problem.rows(i)).setZero();
-    if (problem.kind(i) == ConstraintKind::box) impulse[problem.row(i)] = project_box(0.0, problem.lower(i), problem.upper(i));
+    if (problem.kind(i) == ConstraintKind::box)
+      impulse[problem.row(i)] = project_box(0.0, problem.lower(i), problem.upper(i));
   }
 }
 

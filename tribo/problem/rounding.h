@@ -20,7 +20,8 @@ constexpr double kRoundings = 8.0;
 inline double evaluation_rounding(const ContactProblem& problem, const ImpulseSizes& sizes, double epsilon) {
   const double size = sizes.sum + problem.root_energy();
   if (!(size > 0.0)) return 0.0;
-  const double least = std::max(common_reference(problem, sizes.largest), kLeastShare * problem.smallest_demand());
+  const double least =
+      std::max(common_reference(problem, sizes.largest), kLeastShare * problem.smallest_demand());
   return kRoundings * epsilon * problem.mass_growth() * (size / least);
 }
 

@@ -16,8 +16,8 @@ constexpr Index kProximalSteps = 5;
 constexpr Index kNewtonSteps = 40;  // per proximal step; the pieces of the function are finite in number
 // Newton decrement left, relative to the violation: refine() takes it from there.
 constexpr double kDecrement = 1e-10;
-// Violation, relative to that of the free motion or of rest, below which the demands count as met: contradictions
-// as small as that are lost in a solution's tolerance.
+// Violation, relative to the velocities of the free motion and the biases, below which the demands count as met:
+// contradictions as small as that are lost in a solution's tolerance, and may be rounding of the biases.
 constexpr double kMet = 1e-10;
 constexpr int kRefinements = 3;
 // A lever whose mobility is below this share of the constraint's is rounding (1e-16 squared is 1e-32) and says nothing
@@ -41,13 +41,16 @@ std::optional<Contradiction> LeastViolation::prove(const ContactProblem& problem
   kernel_.analyze(weight_, problem.jacobian());
   if (kernel_.cholesky().factor_flops() > kMostFlops) return std::nullopt;
   potential_.prepare_demands(problem, law, row_weight_);
-  center_.setZero(problem.dof_count());
-  place(problem, center_);
-  size_ = violation(problem);
   center_ = problem.momentum();
   problem.mass_factor().solve_in_place(center_);
   place(problem, center_);
-  size_ = std::max(size_, violation(problem));
+  size_ = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i), n = problem.rows(i);
+    const double speed = std::max(u_.segment(row, n).lpNorm<Eigen::Infinity>(),
+                                  problem.bias().segment(row, n).lpNorm<Eigen::Infinity>());
+    size_ = std::max(size_, speed * std::sqrt(kDelta / row_weight_[i]));
+  }
   kernel_.set_interrupt(interrupt);
   std::optional<Contradiction> proof;
   for (Index step = 0; step < kProximalSteps && !proof; ++step) {

@@ -63,7 +63,7 @@ class LeastViolation {
   Vector u_, change_, ray_, pruned_;                     // [rows]
   Matrix columns_;
   double linear_ = 0.0, quadratic_ = 0.0;  // of the proximal term along the direction
-  double size_ = 0.0;                      // of the violation at the start, sqrt(J)
+  double size_ = 0.0;                      // of the velocities in the ray's norm
   Index factorizations_ = 0;
 };
 

@@ -186,7 +186,10 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   Status status = solve_parts(problem, settings, begin, report, divided);
 
   solution.impulse = best_;
-  release_idle(problem, solution.impulse);
+  if (problem.idle_count() > 0) {
+    release_idle(problem, solution.impulse);
+    vetted_ = false;
+  }
   if (vetted_) {  // the velocities of this very iterate were computed for the last check
     solution.velocity = scratch_u_;
     if (problem.has_delassus()) {
@@ -198,7 +201,7 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
                                                    : measure_alone(settings.measure, vetted_error_);
   } else {
     report.certificate = certifier_.complete(problem, solution, settings.law,
-                                              settings.full_certificate ? 0.0 : settings.tolerance);
+                                             settings.full_certificate ? 0.0 : settings.tolerance);
   }
   const double error = value_of(report.certificate, settings.measure);
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
