@@ -6,6 +6,7 @@
 
 #include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
+#include "tests/support/small_problems.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/problem/rounding.h"
@@ -122,6 +123,36 @@ TEST(CertificateScale, RowOfRoundingHidesNoPenetration) {
     if (report.status != Status::converged) continue;
     EXPECT_LT(certify(problem, solution, settings.law).penetration_velocity.value, 1e-4) << solver->name();
   }
+}
+
+// The same row asked for 0.1 m/s would take 1e14 times the motion there is: it counts as one that nothing can move. In
+// another unit, Jacobian and velocity alike, it is a row like others.
+TEST(CertificateScale, RowOfRoundingThatIsAskedForAVelocityIsIdle) {
+  const auto make = [](double unit, double bias, double speed) {
+    ContactProblemBuilder builder;
+    builder.add_tree(Mat3::Identity(), Vec3(0.3, 0.0, -speed));
+    builder.add_contact(0.5, {{0, Mat3::Identity()}});
+    builder.add_bilateral(std::vector<JacobianPiece>{{0, Matrix(unit * Vec3::UnitX().transpose())}}, bias);
+    return builder.build();
+  };
+  const ContactProblem hopeless = make(3e-16, 0.1, 1.1);
+  EXPECT_TRUE(hopeless.is_idle(1));
+  EXPECT_FALSE(hopeless.is_idle(0));
+  EXPECT_NEAR(hopeless.largest_demand(), 1.1, 1e-12);
+  Solution solution;
+  Settings settings;
+  for (const SolverInfo& info : solver_catalogue()) {
+    const auto solver = info.make();
+    settings.law = solver->supports(Law::exact) ? Law::exact : Law::convex;
+    settings.max_iterations = 300;
+    const Report report = solver->solve(hopeless, settings, solution);
+    EXPECT_NE(report.status, Status::converged) << solver->name();
+    EXPECT_TRUE(solution.impulse.allFinite()) << solver->name();
+    EXPECT_EQ(solution.impulse[3], 0.0);
+  }
+  EXPECT_EQ(make(3e-16, 3e-17, 1.1).idle_count(), 0);
+  EXPECT_EQ(make(1e-30, 1e-31, 1.1).idle_count(), 0);
+  EXPECT_EQ(make(1e-3, 1e6, 1.1).idle_count(), 0);  // a lever, and much to ask
 }
 
 // A body in free fall whose drives are at their targets: what they are asked for is rounding of J v*.

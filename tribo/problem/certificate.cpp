@@ -403,6 +403,7 @@ double plain_rounding(const ContactProblem& problem, const Vector& impulse, cons
 
 double Certifier::confirm(const ContactProblem& problem, const Vector& impulse, double error,
                           double tolerance, Law law, Measure measure) {
+  extended_.reserve(problem);  // now, so that it allocates nothing later
   const ImpulseSizes sizes = impulse_sizes(problem, impulse);
   const bool scaled = measure == Measure::scaled;
   const double rounding =
@@ -429,6 +430,7 @@ double Certifier::momentum_residual(const ContactProblem& problem, const Vector&
 
 Certificate Certifier::judge(const ContactProblem& problem, const Vector& impulse, const Vector& u,
                              const Vector& v, Law law, double tolerance) {
+  extended_.reserve(problem);
   Certificate out;
   const ImpulseSizes sizes = impulse_sizes(problem, impulse);
   const double reference = common_reference(problem, sizes.largest);

@@ -87,6 +87,45 @@ bool is_zero_row(const BlockMatrix& delassus, Index i) {
   return true;
 }
 
+// A row is hopeless when its Jacobian is rounding beside those of its trees (w_i below eps of theirs) and what it is
+// asked for takes more than 1 / sqrt(eps) times what all others and the free motion are about: met, it would be all that
+// is left of the motion. It then counts as idle, which makes the problem infeasible and names the row. Writes the scales
+// of such rows and returns how many there are. `largest`: scratch, [dofs].
+Index set_hopeless_aside(const ContactProblem& problem, Vector& largest, std::vector<double>& scale,
+                         std::vector<double>& root_scale, std::vector<double>& inverse_scale) {
+  constexpr double kRounding = 0x1p-52;
+  constexpr double kBeyond = 0x1p26;
+  if (!(problem.largest_demand() > kBeyond * problem.root_energy())) return 0;
+  const BlockJacobian& jacobian = problem.jacobian();
+  largest.setZero();
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.is_idle(i)) continue;
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+      double& tree = largest[jacobian.piece_tree(p)];
+      tree = std::max(tree, scale[i]);
+    }
+  }
+  const auto is_rounding = [&](Index i) {
+    double around = 0.0;
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+      around = std::max(around, largest[jacobian.piece_tree(p)]);
+    }
+    return scale[i] < kRounding * around;
+  };
+  double others = problem.root_energy();
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (!problem.is_idle(i) && !is_rounding(i)) others = std::max(others, problem.demand(i));
+  }
+  Index count = 0;
+  for (Index i = 0; others > 0.0 && i < problem.constraint_count(); ++i) {
+    if (!(problem.demand(i) > kBeyond * others) || !is_rounding(i)) continue;
+    scale[i] = inverse_scale[i] = 1.0;
+    root_scale[i] = 0.0;
+    ++count;
+  }
+  return count;
+}
+
 bool same(const Vector& a, const Vector& b) { return a.size() == b.size() && (a.array() == b.array()).all(); }
 
 }  // namespace
@@ -190,6 +229,11 @@ void ContactProblem::derive(Vector& v, Matrix& columns) {
         rows(i) == 3 ? (w(0, 0) + w(1, 1) + w(2, 2) + (r[0] + r[1] + r[2])) / 3.0 : w(0, 0) + r[0];
     derive_scale(i, mean);
   }
+  derive_demands();
+  if (delassus_) return;
+  const Index hopeless = set_hopeless_aside(*this, v, scale_, root_scale_, inverse_scale_);
+  if (hopeless == 0) return;
+  idle_count_ += hopeless;
   derive_demands();
 }
 

@@ -86,8 +86,9 @@ class ContactProblem {
   // w_i = mean diagonal of W_ii + R_ii > 0: 1 / (effective mass). Natural scale of contact i, m/s per N s. 1 for
   // constraints that are idle, which keeps every formula finite.
   double scale(Index i) const { return scale_[i]; }
-  // Nothing moves constraint i and it moves nothing: w_i is zero, or too small for 1 / w_i to be a number. Its velocity
-  // is q_i whatever is done, its impulse does nothing.
+  // Nothing moves constraint i and it moves nothing: w_i is zero, or too small for 1 / w_i to be a number, or rounding
+  // beside the other rows of its trees while q_i asks for more than 1 / sqrt(eps) times what all others are about. Its
+  // velocity is q_i whatever is done, its impulse is none.
   bool is_idle(Index i) const { return root_scale_[i] == 0.0; }
   Index idle_count() const { return idle_count_; }
 

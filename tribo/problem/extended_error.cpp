@@ -69,6 +69,22 @@ Constraint constraint_at(const ContactProblem& problem, Index i, const Vector& i
   return c;
 }
 
+// Whether velocities that differ by `change` leave the map zero: it is held at zero or at a bound by a margin.
+bool is_steady(const Constraint& c, Long change) {
+  switch (c.kind) {
+    case ConstraintKind::contact: {
+      const Long slip = std::sqrt(c.hat[0] * c.hat[0] + c.hat[1] * c.hat[1]);
+      return norm(c.lambda) == 0.0L && c.hat[2] - c.mu * slip > 2.0L * (1.0L + c.mu) * change;
+    }
+    case ConstraintKind::unilateral:
+      return c.lambda[0] == 0.0L && c.hat[0] > change;
+    case ConstraintKind::box:
+      return (c.lambda[0] == c.lower && c.hat[0] > change) || (c.lambda[0] == c.upper && c.hat[0] < -change);
+    default:
+      return false;
+  }
+}
+
 double ratio(Long value, Long reference) {
   return value == 0.0L ? 0.0 : static_cast<double>(value / reference);
 }
@@ -108,13 +124,12 @@ void ExtendedEvaluation::move(const ContactProblem& problem, const Vector& impul
     }
   }
   if (mass.is_identity()) {
-    motion_.swap(residual_);
+    motion_.assign(residual_.begin(), residual_.end());
   } else {
     motion_.assign(dofs, 0.0L);
-    step_.resize(dofs);
     for (int pass = 0; pass <= kRefinements; ++pass) {
       for (Index d = 0; d < dofs; ++d) step_[d] = static_cast<double>(residual_[d]);
-      problem.mass_factor().solve_in_place(step_);
+      problem.mass_factor().solve_in_place(step_.head(dofs));
       for (Index d = 0; d < dofs; ++d) motion_[d] += step_[d];
       if (pass == kRefinements) break;
       for (Index t = 0; t < mass.block_count(); ++t) {
@@ -140,11 +155,63 @@ void ExtendedEvaluation::move(const ContactProblem& problem, const Vector& impul
   for (Index r = 0; r < rows; ++r) velocity_[r] += problem.bias()[r];
 }
 
+void ExtendedEvaluation::reserve(const ContactProblem& problem) {
+  const auto dofs = static_cast<std::size_t>(problem.dof_count());
+  motion_.reserve(dofs);
+  residual_.reserve(dofs);
+  velocity_.reserve(static_cast<std::size_t>(problem.row_count()));
+  tree_size_.reserve(static_cast<std::size_t>(problem.tree_count()) + 1);
+  if (step_.size() < problem.dof_count()) step_.resize(problem.dof_count());
+}
+
+// As evaluation_rounding(), but tree by tree and with the motion at hand. Residual and product with J are wrong by
+// eps |D^1/2 v|, D the diagonal of A, and solving magnifies that by at most |A^-1/2 D^1/2| ~ sqrt(g) in the norm of A:
+// less than g |v|_A. After move().
+void ExtendedEvaluation::bound_rounding(const ContactProblem& problem, const Vector& impulse) {
+  const double factor = kRoundings * static_cast<double>(std::numeric_limits<Long>::epsilon());
+  if (problem.has_delassus()) {
+    tree_size_.assign(1, factor * (impulse_sizes(problem, impulse).sum + problem.largest_demand()));
+    return;
+  }
+  tree_size_.resize(static_cast<std::size_t>(problem.tree_count()));
+  for (Index t = 0; t < problem.tree_count(); ++t) {
+    const auto a = problem.mass().block(t);
+    Long squared = 0.0L;
+    for (Index k = 0; k < a.rows(); ++k) {
+      const Long v = motion_[problem.mass().block_start(t) + k];
+      squared += a(k, k) * v * v;
+    }
+    tree_size_[t] = problem.tree_root_energy(t) + static_cast<double>(std::sqrt(squared));
+  }
+  const BlockJacobian& jacobian = problem.jacobian();
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    double size = 0.0;
+    for (Index r = 0; r < problem.rows(i); ++r) size = std::max(size, std::abs(impulse[row + r]));
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+      tree_size_[jacobian.piece_tree(p)] += problem.root_scale(i) * size;
+    }
+  }
+  for (double& size : tree_size_) size *= factor * std::sqrt(problem.mass_growth());
+}
+
+// |delta u_i| / sqrt(w_i) at most.
+double ExtendedEvaluation::rounding_of(const ContactProblem& problem, Index i) const {
+  if (problem.has_delassus()) return tree_size_[0];
+  const BlockJacobian& jacobian = problem.jacobian();
+  double size = 0.0;
+  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+    size += tree_size_[jacobian.piece_tree(p)];
+  }
+  return size;
+}
+
 ExtendedErrors ExtendedEvaluation::errors(const ContactProblem& problem, const Vector& impulse, Law law) {
+  reserve(problem);
   move(problem, impulse);
+  bound_rounding(problem, impulse);
   ExtendedErrors out;
-  const ImpulseSizes sizes = impulse_sizes(problem, impulse);
-  const double common = common_reference(problem, sizes.largest);
+  const double common = common_reference(problem, impulse);
   const auto raise = [&out](double error, Index i) {
     if (error <= out.scaled || std::isnan(out.scaled)) return;
     out.scaled = error;
@@ -154,7 +221,14 @@ ExtendedErrors ExtendedEvaluation::errors(const ContactProblem& problem, const V
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Constraint c = constraint_at(problem, i, impulse, velocity_, law);
     const Long root = problem.root_scale(i);
-    raise(ratio(root * largest(map_of(c, problem.inverse_scale(i))), reference_of(problem, i, common)), i);
+    const double reference = reference_of(problem, i, common);
+    double error = ratio(root * largest(map_of(c, problem.inverse_scale(i))), reference);
+    const double rounding = rounding_of(problem, i);
+    if (!problem.is_idle(i) && !(error == 0.0 && is_steady(c, root * rounding))) {
+      error += ratio(rounding, reference);
+      out.rounding = std::max(out.rounding, ratio(rounding, reference));
+    }
+    raise(error, i);
     if (problem.is_idle(i)) raise(idle_error(problem, i, law), i);
     const Long plain = norm(map_of(c, 1.0L));
     squared += plain * plain;
@@ -164,8 +238,6 @@ ExtendedErrors ExtendedEvaluation::errors(const ContactProblem& problem, const V
     lambda += static_cast<Long>(impulse[r]) * impulse[r];
     u += velocity_[r] * velocity_[r];
   }
-  out.rounding = evaluation_rounding(problem, sizes, std::numeric_limits<Long>::epsilon());
-  out.scaled += out.rounding;
   out.fclib = ratio(std::sqrt(squared), std::sqrt(q));
   out.siconos = ratio(std::sqrt(squared), std::sqrt(std::max({q, lambda, u})));
   return out;

@@ -18,19 +18,24 @@ namespace tribo {
 struct ExtendedErrors {
   double scaled = 0.0, fclib = 0.0, siconos = 0.0;
   Index worst = -1;       // constraint of the scaled one
-  double rounding = 0.0;  // of this evaluation, at most; included in `scaled`
+  double rounding = 0.0;  // of this evaluation, at most; included in `scaled` where it can matter
 };
 
 class ExtendedEvaluation {
  public:
-  // Allocation-free when called again at the same size.
+  // Memory for problems of this size; errors() allocates nothing then.
+  void reserve(const ContactProblem& problem);
   ExtendedErrors errors(const ContactProblem& problem, const Vector& impulse, Law law);
 
  private:
   void move(const ContactProblem& problem, const Vector& impulse);
+  void bound_rounding(const ContactProblem& problem, const Vector& impulse);
+  double rounding_of(const ContactProblem& problem, Index i) const;
 
   std::vector<long double> motion_, residual_, velocity_;
   Vector step_;
+  std::vector<double>
+      tree_size_;  // [trees] what rounding of its motion is relative to, sqrt(J); Delassus: of all
 };
 
 }  // namespace tribo

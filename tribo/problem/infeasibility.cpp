@@ -153,7 +153,9 @@ double ContradictionCheck::tree_resistance(const ContactProblem& problem, const 
   speed_.assign(problem.tree_count(), -1.0);
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     if (largest_entry(problem, i, ray) == 0.0) continue;
-    const double asked = largest_entry(problem, i, problem.bias()) / std::sqrt(problem.scale(i));
+    // Of what nothing can move nothing is asked.
+    const double asked =
+        problem.is_idle(i) ? 0.0 : largest_entry(problem, i, problem.bias()) / problem.root_scale(i);
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
       double& speed = speed_[jacobian.piece_tree(p)];
       speed = std::max(speed, asked);

@@ -46,9 +46,10 @@ struct Contradiction {
   double speed_ratio = 0.0;        // see above; infinite where J^T y = 0 exactly
 };
 
-// From this speed ratio on a ray is accepted as a proof: 1 / sqrt(unit roundoff of double). A velocity beyond it
-// has so much more kinetic energy than the free motion that double precision cannot add the two.
-inline constexpr double kProofSpeedRatio = 1e8;
+// From this speed ratio on a ray is accepted as a proof: 1 / sqrt(2^-52). A velocity beyond it has so much more
+// kinetic energy than the free motion that double precision cannot add the two. Idle rows (ContactProblem::is_idle)
+// count as such from the same ratio on.
+inline constexpr double kProofSpeedRatio = 0x1p26;
 
 // Judges rays, whoever found them. Keeps its buffers.
 class ContradictionCheck {

@@ -33,12 +33,13 @@ void ConvexPotential::prepare(const ContactProblem& problem, const ProximalLaw& 
   }
 }
 
-void ConvexPotential::prepare_demands(const ContactProblem& problem, Law law, double delta) {
+void ConvexPotential::prepare_demands(const ContactProblem& problem, Law law,
+                                      const std::vector<double>& compliance) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constraints_.resize(problem.constraint_count());
   offset_.setZero(problem.row_count());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double root = 1.0 / std::sqrt(delta * problem.scale(i));
+    const double root = 1.0 / std::sqrt(compliance[i]);
     const bool contact = problem.kind(i) == ConstraintKind::contact;
     const Index row = problem.row(i);
     double lower = 0.0, upper = 0.0;  // of the ray

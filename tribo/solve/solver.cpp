@@ -186,7 +186,10 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   Status status = solve_parts(problem, settings, begin, report, divided);
 
   solution.impulse = best_;
-  release_idle(problem, solution.impulse);
+  if (problem.idle_count() > 0) {
+    release_idle(problem, solution.impulse);
+    vetted_ = false;
+  }
   if (vetted_) {  // the velocities of this very iterate were computed for the last check
     solution.velocity = scratch_u_;
     if (problem.has_delassus()) {
