@@ -1,6 +1,8 @@
 // tribo sim: simulates a file or a built-in scene and says how it went. tribo scenes: lists the built-in ones.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -28,14 +30,15 @@ struct SimCommand {
   double tolerance = SimulatorSettings{}.tolerance;
   double time_limit = SimulatorSettings{}.time_limit;
   Index threads = 1, record_every = 1;
-  bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false,
-       warm_up = false;
+  bool json = false, quiet = false, strict = false, allow_missing = false, floating = false,
+       no_warm_start = false, sleeping = false, warm_up = false;
 
   ExitCode run() const;
 
  private:
   Scene load() const;
   Scene load_file() const;
+  const Keyframe& find_keyframe(const std::vector<Keyframe>& keyframes) const;
   ExitCode write(Scene loaded) const;
   void check() const;
   void check_outputs(const std::vector<ProblemDump>& problems) const;
@@ -99,8 +102,9 @@ void SimCommand::check() const {
   if (!file.empty() && !parameters.empty()) {
     throw InvalidInput("--set belongs to --scene; a file has its own numbers");
   }
-  if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || floating)) {
-    throw InvalidInput("--keyframe, --package, --strict and --floating belong to a file, not to --scene");
+  if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || allow_missing || floating)) {
+    throw InvalidInput(
+        "--keyframe, --package, --strict, --allow-missing and --floating belong to a file, not to --scene");
   }
   if (dt) positive("--dt", *dt);
   if (time) positive("--time", *time);
@@ -130,10 +134,29 @@ void SimCommand::check_outputs(const std::vector<ProblemDump>& problems) const {
   }
 }
 
+// By name, or by number where no keyframe has that name.
+const Keyframe& SimCommand::find_keyframe(const std::vector<Keyframe>& keyframes) const {
+  if (keyframes.empty()) throw InvalidInput(fmt::format("--keyframe {}: {} has none", keyframe, file));
+  std::vector<std::string> names;
+  for (const Keyframe& key : keyframes) names.push_back(key.name);
+  if (std::find(names.begin(), names.end(), keyframe) == names.end()) {
+    std::size_t number = 0;
+    const char* end = keyframe.data() + keyframe.size();
+    const auto [at, error] = std::from_chars(keyframe.data(), end, number);
+    if (at == end && error == std::errc()) {
+      if (number < keyframes.size()) return keyframes[number];
+      throw InvalidInput(
+          fmt::format("--keyframe {}: {} has {}, numbered from 0", keyframe, file, keyframes.size()));
+    }
+  }
+  return keyframes[index_of_name("keyframe", keyframe, names)];
+}
+
 Scene SimCommand::load_file() const {
   if (fs::is_directory(file)) throw InvalidInput(fmt::format("{} is a directory: name a model file", file));
   LoadOptions options;
   options.strict = strict;
+  options.allow_missing = allow_missing;
   options.fixed_base = !floating;
   for (const std::string& text : packages) {
     const std::size_t equals = text.find('=');
@@ -151,10 +174,7 @@ Scene SimCommand::load_file() const {
   loaded.start = initial_state(loaded.world.model);
   Vector control;
   if (!keyframe.empty()) {
-    std::vector<std::string> names;
-    for (const Keyframe& key : loaded.world.keyframes) names.push_back(key.name);
-    if (names.empty()) throw InvalidInput(fmt::format("--keyframe {}: {} has none", keyframe, file));
-    const Keyframe& key = loaded.world.keyframes[index_of_name("keyframe", keyframe, names)];
+    const Keyframe& key = find_keyframe(loaded.world.keyframes);
     loaded.start = key.state;
     control = key.control;
   }
@@ -282,7 +302,9 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--write-mjcf", state->write_mjcf,
                    "Write the scene as MJCF, for other simulators, instead of simulating it")
       ->type_name("FILE");
-  command->add_option("--keyframe", state->keyframe, "Start from this keyframe of the file")
+  command
+      ->add_option("--keyframe", state->keyframe,
+                   "Start from this keyframe of the file, by name or by number (the first is 0)")
       ->type_name("NAME");
   command
       ->add_option("--package", state->packages, "URDF: folder of package://NAME; may be given several times")
@@ -290,6 +312,9 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
   command->add_flag("--floating", state->floating, "URDF: the root link floats instead of being fixed");
   command->add_flag("--strict", state->strict,
                     "What the file asks for and tribo does not support is an error");
+  command->add_flag(
+      "--allow-missing", state->allow_missing,
+      "Load the file without ground, tendons or actuators that cannot be loaded, with a warning");
   command->add_flag("--no-warm-start", state->no_warm_start, "Start every solve from zero");
   command->add_flag("--warm-up", state->warm_up,
                     "Simulate everything once before, neither counted nor recorded: for measuring speed");

@@ -197,9 +197,9 @@ void read_tendons(WorldAssembly& assembly, const ModelPart& part) {
     if (element->name == "fixed") {
       columns.push_back(read_fixed_tendon(assembly, part, *element));
     } else {
+      assembly.log().leave_out(
+          *element, fmt::format("only fixed tendons are supported (tendon '{}')", element->text("name")));
       assembly.leave_out(NameKind::tendon, part.prefix + element->text("name"));
-      assembly.log().warn(*element,
-                          "only fixed tendons are supported; this one and what uses it are left out");
     }
   }
   copy_by_copy(columns, [&](TendonDescription& tendon) { assembly.add_tendon(std::move(tendon)); });
