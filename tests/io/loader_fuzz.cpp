@@ -104,7 +104,7 @@ std::string cube_msh() {
 
 // Interlaced, with a palette and two bits per pixel: every path of the reader.
 std::string hill_png() {
-  return png_file({3, 3, 2, 3, true}, bytes_of({0, 0, 1, 64, 2, 128, 3, 64, 4, 16, 0, 192, 0, 27}),
+  return png_file({3, 3, 2, 3, true}, bytes_of({0, 0, 1, 64, 2, 128, 3, 64, 4, 16, 0, 27}),
                   bytes_of({0, 0, 0, 90, 0, 0, 200, 0, 0, 255, 0, 0}));
 }
 
@@ -209,7 +209,7 @@ void mutate_text(std::string& text, FuzzDice& dice) {
 
 // Damage behind the checksums of the format, which would catch all other.
 std::string damaged_png(FuzzDice& dice) {
-  std::string raw = bytes_of({0, 0, 1, 64, 2, 128, 3, 64, 4, 16, 0, 192, 0, 27}), palette = "abcdefghijkl";
+  std::string raw = bytes_of({0, 0, 1, 64, 2, 128, 3, 64, 4, 16, 0, 27}), palette = "abcdefghijkl";
   mutate_bytes(raw, dice);
   mutate_bytes(palette, dice);
   constexpr std::array<unsigned char, 7> kNumbers{0, 1, 2, 3, 4, 8, 16};
