@@ -17,8 +17,7 @@ MeshData inline_mesh(const Attributes& attributes) {
     fail(element, "attribute 'vertex' must be triples of numbers");
   MeshData mesh;
   for (std::size_t k = 0; k < numbers.size(); k += 3) {
-    mesh.vertices.push_back(
-        Eigen::Vector3f(Vec3(numbers[k], numbers[k + 1], numbers[k + 2]).cast<float>()).cast<double>());
+    mesh.vertices.emplace_back(to_single(numbers[k]), to_single(numbers[k + 1]), to_single(numbers[k + 2]));
   }
   const std::vector<double> faces = parse_numbers(element, "face", attributes.text("face"));
   if (faces.size() % 3 != 0) fail(element, "attribute 'face' must be triples of vertex numbers");
@@ -33,16 +32,6 @@ MeshData inline_mesh(const Attributes& attributes) {
       triangle[c] = static_cast<Index>(corner);
     }
     mesh.triangles.push_back(triangle);
-  }
-  return mesh;
-}
-
-MeshData hull_surface(const ConvexHull& hull) {
-  MeshData mesh;
-  mesh.vertices = hull.vertices();
-  for (Index f = 0; f < hull.face_count(); ++f) {
-    const auto face = hull.face(f);
-    for (std::size_t k = 2; k < face.size(); ++k) mesh.triangles.push_back({face[0], face[k - 1], face[k]});
   }
   return mesh;
 }
@@ -97,7 +86,7 @@ void MeshAsset::load() {
     if (!v.allFinite()) fail(element, "the mesh is not finite after scaling");
   }
   try {
-    if (mesh.triangles.empty()) mesh = hull_surface(*ConvexHull::around(mesh.vertices));
+    if (mesh.triangles.empty()) mesh = hull_surface(mesh.vertices);
   } catch (const InvalidInput& error) {
     fail(element, error.what());
   }
@@ -129,7 +118,6 @@ const VolumeMoments& MeshAsset::moments() {
 
 VolumeMoments MeshAsset::moments(MeshInertia mode) {
   try {
-    if (mode == MeshInertia::convex) return ConvexHull::around(data().vertices)->moments();
     return mesh_moments(data(), mode);
   } catch (const InvalidInput& error) {
     fail(attributes_.element(), error.what());
