@@ -13,8 +13,8 @@ using Name = WorldAssembly::NameAttribute;
 
 void read_pair(WorldAssembly& assembly, const ModelPart& part, const SourceElement& element) {
   const Attributes attributes = part.file->attributes(element, "pair", "");
-  attributes.check(assembly.log(), {"name", "class", "geom1", "geom2", "condim", "friction", "margin"},
-                   {"gap", "solref", "solimp", "solreffriction"});
+  attributes.check(assembly.log(), {"name", "class", "geom1", "geom2", "condim", "friction", "margin", "gap"},
+                   {"solref", "solimp", "solreffriction"});
   const Name first{NameKind::geom, "geom1"}, second{NameKind::geom, "geom2"};
   for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
     GeomPair pair;
@@ -40,7 +40,8 @@ void read_pair(WorldAssembly& assembly, const ModelPart& part, const SourceEleme
     if (attributes.integer("condim", 3) > 3) {
       assembly.log().warn(element, "torsional and rolling friction are not supported; condim 3 is used");
     }
-    pair.margin = std::max(0.0, attributes.number("margin", a.margin + b.margin));
+    pair.thickness = std::max(0.0, attributes.number("margin", a.thickness + b.thickness));
+    pair.margin = std::max(0.0, attributes.number("gap", a.margin + b.margin));
     assembly.world().pairs.push_back(pair);
   }
 }

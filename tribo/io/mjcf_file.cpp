@@ -59,14 +59,14 @@ bool shapes_softness(const SourceElement& element) {
   });
 }
 
-// Contacts that push from a distance on. Numbers that are none are refused where they are read.
-bool pushes_at_a_distance(const SourceElement& element) {
+// Before MuJoCo 3.9 a gap was taken off the margin. Numbers that are none are refused where they are read.
+bool has_margin_and_gap(const SourceElement& element) {
   if (element.name != "geom" && element.name != "pair") return false;
   const auto number = [&](std::string_view name) {
     const std::string* text = element.find(name);
     return text != nullptr ? std::strtod(text->c_str(), nullptr) : 0.0;
   };
-  return number("margin") > 0.0 && number("gap") < number("margin");
+  return number("margin") > 0.0 && number("gap") > 0.0;
 }
 
 // What models do on hundreds of elements (nearly every one shapes MuJoCo's soft constraints): one warning for each file.
@@ -126,9 +126,10 @@ MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file
        {OncePerFile(shapes_softness,
                     "solref and solimp are ignored{}: contacts and limits are rigid; materials can get a "
                     "stiffness in SI units, see docs/simulator.md"),
-        OncePerFile(pushes_at_a_distance,
-                    "margin without an equal gap{}: contacts are found within the margin, but push when they "
-                    "touch, not from a distance on")}) {
+        OncePerFile(
+            has_margin_and_gap,
+            "margin and gap together{}: surfaces stand out by the whole margin, as in MuJoCo since its "
+            "version 3.9; before, the gap was taken off")}) {
     remark.look_at(root_);
     remark.warn(log);
   }

@@ -188,7 +188,9 @@ void read_material(const Attributes& attributes, Geom& geom, LoadLog& log) {
   if (condim > 3) {
     log.warn(attributes.element(), "torsional and rolling friction are not supported; condim 3 is used");
   }
-  geom.margin = std::max(0.0, attributes.number("margin", 0.0));
+  // MuJoCo's margin moves the surface; its gap only makes contacts known earlier.
+  geom.thickness = std::max(0.0, attributes.number("margin", 0.0));
+  geom.margin = std::max(0.0, attributes.number("gap", 0.0));
   geom.contact_type = static_cast<std::uint32_t>(attributes.integer("contype", 1));
   geom.contact_affinity = static_cast<std::uint32_t>(attributes.integer("conaffinity", 1));
 }
