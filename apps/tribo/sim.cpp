@@ -32,7 +32,7 @@ struct SimCommand {
   double time_limit = SimulatorSettings{}.time_limit;
   Index threads = 1, record_every = 1;
   bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false,
-       warm_up = false, hold = false, zero_control = false, energy = false;
+       warm_up = false, hold = false, zero_control = false, energy = false, allow_missing = false;
 
   ExitCode run() const;
 
@@ -103,8 +103,9 @@ void SimCommand::check() const {
   if (!file.empty() && !parameters.empty()) {
     throw InvalidInput("--set belongs to --scene; a file has its own numbers");
   }
-  if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || floating)) {
-    throw InvalidInput("--keyframe, --package, --strict and --floating belong to a file, not to --scene");
+  if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || allow_missing || floating)) {
+    throw InvalidInput(
+        "--keyframe, --package, --strict, --allow-missing and --floating belong to a file, not to --scene");
   }
   if (!scene.empty() && (hold || zero_control)) {
     throw InvalidInput("--hold and --zero-control belong to a file; a scene has its own controls");
@@ -143,6 +144,7 @@ Scene SimCommand::load_file(std::vector<LoadWarning>& warnings) const {
   if (fs::is_directory(file)) throw InvalidInput(fmt::format("{} is a directory: name a model file", file));
   LoadOptions options;
   options.strict = strict;
+  options.allow_missing = allow_missing;
   options.fixed_base = !floating;
   for (const std::string& text : packages) {
     const std::size_t equals = text.find('=');
@@ -321,6 +323,9 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
   command->add_flag("--floating", state->floating, "URDF: the root link floats instead of being fixed");
   command->add_flag("--strict", state->strict,
                     "What the file asks for and tribo does not support is an error");
+  command->add_flag(
+      "--allow-missing", state->allow_missing,
+      "Load the file without ground, tendons or actuators that cannot be loaded, with a warning");
   command->add_flag("--no-warm-start", state->no_warm_start, "Start every solve from zero");
   command->add_flag("--warm-up", state->warm_up,
                     "Simulate everything once before, neither counted nor recorded: for measuring speed");

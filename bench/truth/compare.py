@@ -21,8 +21,8 @@ import sys
 import mujoco
 import numpy as np
 
-COLUMNS = ["model", "nq", "nv", "bodies", "geoms", "poses", "mass", "bias", "jacobians", "joints", "actuators",
-           "geom_places", "warnings", "status"]  # fmt: skip
+COLUMNS = ["model", "nq", "nv", "bodies", "geoms", "poses", "inertias", "mass", "bias", "jacobians", "joints",
+           "actuators", "geom_places", "warnings", "status"]  # fmt: skip
 
 
 def difference(ours, theirs):
@@ -39,6 +39,8 @@ def difference(ours, theirs):
 
 def mass_matrix(model, data):
     dense = np.zeros((model.nv, model.nv))
+    if model.nv == 0:
+        return dense
     try:
         mujoco.mj_fullM(model, dense, data.qM)
     except (AttributeError, TypeError):
@@ -171,6 +173,9 @@ def compare(file, arguments):
     data = mujoco.MjData(model)
     for sample in ours["samples"]:
         compare_sample(model, data, sample, worst)
+    if model.nv == 0:  # no point of any body moves
+        worst["jacobians"] = 0.0
+    worst["inertias"] = difference(ours["inertias"], np.column_stack([model.body_mass, model.body_ipos]))
     worst["joints"] = compare_joints(model, ours["joints"])
     worst["actuators"] = compare_actuators(model, ours["actuators"])
     row |= {key: f"{value:.1e}" for key, value in worst.items()}
@@ -200,7 +205,7 @@ def main():
         row["model"] = str(file.relative_to(arguments.models))
         row["status"] = row["status"].replace(f"{arguments.models}/", "")
         rows.append(row)
-        figures = " ".join(f"{key} {row[key]}" for key in COLUMNS[5:12] if row[key])
+        figures = " ".join(f"{key} {row[key]}" for key in COLUMNS[5:13] if row[key])
         print(f"{row['model']}: {row['status']} {figures} ({row['warnings'] or 0} warnings)", flush=True)
         if arguments.verbose:
             for warning in ours.get("warnings", []):

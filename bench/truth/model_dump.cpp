@@ -156,6 +156,11 @@ void dump(const World& world, const LoadReport& report, int samples, std::uint64
   fmt::print("],\n\"names\":[");
   for (Index b = 0; b < model.body_count(); ++b)
     fmt::print("{}{}", b > 0 ? "," : "", json_string(model.body_name(b)));
+  fmt::print("],\n\"inertias\":[");  // mass, centre of mass
+  for (Index b = 0; b < model.body_count(); ++b) {
+    fmt::print("{}", b > 0 ? "," : "");
+    print_array((Eigen::Vector4d() << model.inertia(b).mass, model.inertia(b).center).finished());
+  }
   fmt::print(
       "],\n\"counts\":{{\"geoms\":{},\"pairs\":{},\"excludes\":{},\"connects\":{},\"welds\":{},"
       "\"joint_couplings\":{},\"tendons\":{},\"keyframes\":{}}},\n",
@@ -178,6 +183,7 @@ int run(int argc, char** argv) {
   int samples = 3;
   std::uint64_t seed = 1;
   LoadOptions options;
+  options.allow_missing = true;  // what can be loaded is compared
   for (int k = 1; k < argc; ++k) {
     const std::string_view word = argv[k];
     const bool has_value = k + 1 < argc;

@@ -55,11 +55,23 @@ expect_error "from 0 to 10" sim --scene slope --set mu=-1
 expect_error "from 0 to 10" sim --scene slope --set mu=nan
 expect_error "whole number" sim --scene stack --set boxes=2.5
 expect_error "--set belongs to --scene" sim crate.xml --set mu=1
-for option in "--keyframe lifted" "--package parts=." --strict --floating; do
+for option in "--keyframe lifted" "--package parts=." --strict --allow-missing --floating; do
   expect_error "belong to a file" sim --scene slope $option
 done
 expect_error "did you mean 'lifted'" sim crate.xml --keyframe lifte
 expect_error "has none" sim arm.urdf --keyframe home
+expect_error "crate.xml has 1, numbered from 0" sim crate.xml --keyframe 1
+expect 0 sim crate.xml --time 0.02 --keyframe lifted --json
+grep '"state_hash"' out >by_name
+expect 0 sim crate.xml --time 0.02 --keyframe 0 --json
+[ -s by_name ] && grep '"state_hash"' out | cmp -s - by_name || fail "keyframe 0 is not keyframe 'lifted'"
+
+# Ground that cannot be read: an error, or a warning where that is allowed.
+sed 's|<worldbody>|<asset><mesh name="rock" file="rock.obj"/></asset><worldbody><geom type="mesh" mesh="rock"/>|' \
+  crate.xml >rocky.xml
+expect_error "--allow-missing" sim rocky.xml --time 0.02
+expect 0 sim rocky.xml --time 0.02 --allow-missing
+expect_in err "warning: rocky.xml:3: <geom>: the file of mesh 'rock' is missing"
 for package in parts =. parts=; do expect_error "NAME=FOLDER" sim arm.urdf --package $package; done
 
 # Settings.

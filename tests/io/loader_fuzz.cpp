@@ -20,6 +20,7 @@
 
 #include "tests/io/loading.h"
 #include "tests/support/fuzzing.h"
+#include "tests/support/png_maker.h"
 #include "tribo/io/load.h"
 #include "tribo/math/errors.h"
 
@@ -41,8 +42,10 @@ const std::string kMjcf =
   <default class="arm"><geom type="capsule" size="0.05"/><joint axis="0 1 0" range="-90 90"/></default></default>
 <asset><mesh name="cube" file="cube.obj" scale="0.1 0.1 0.1"/><mesh name="tip" file="cube.msh"/><mesh file="cube.stl" name="stl"/>
   <mesh name="tetra" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="exact"/>
-  <hfield name="hill" nrow="2" ncol="3" size="1 1 0.2 0.1" elevation="0 1 0 1 0 1"/><model name="part" file="part.xml"/></asset>
+  <hfield name="hill" nrow="2" ncol="3" size="1 1 0.2 0.1" elevation="0 1 0 1 0 1"/><hfield name="image" file="hill.png" size="1 1 0.2 0.1"/>
+  <hfield name="wave" file="hill.bin" size="1 1 0.2 0.1"/><model name="part" file="part.xml"/></asset>
 <worldbody><geom name="floor" type="plane" size="1 1 1"/><geom type="hfield" hfield="hill" pos="0 0 -1"/>
+  <geom type="hfield" hfield="image" pos="3 0 -1"/><geom type="hfield" hfield="wave" pos="6 0 -1"/>
   <body name="base" pos="0 0 1" euler="10 20 30" childclass="arm"><freejoint/><geom name="hull" type="mesh" mesh="cube"/>
     <body name="upper" pos="0 0 0.3"><joint name="j1"/><joint name="j2" type="slide" axis="1 0 0" range="0 1"/>
       <geom name="bone" fromto="0 0 0 0 0 0.4"/><site name="s" pos="0 0 0.4"/>
@@ -99,24 +102,40 @@ std::string cube_msh() {
   return bytes;
 }
 
+// Interlaced, with a palette and two bits per pixel: every path of the reader.
+std::string hill_png() {
+  return png_file({3, 3, 2, 3, true}, bytes_of({0, 0, 1, 64, 2, 128, 3, 64, 4, 16, 0, 27}),
+                  bytes_of({0, 0, 0, 90, 0, 0, 200, 0, 0, 255, 0, 0}));
+}
+
+std::string hill_bin() {
+  std::string bytes;
+  const auto put = [&](auto value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
+  for (const std::int32_t n : {2, 2}) put(n);
+  for (const float z : {0.f, 1.f, 2.f, 3.f}) put(z);
+  return bytes;
+}
+
 std::string original(const std::string& name) {
   if (name == "case.xml") return kMjcf;
   if (name == "part.xml") return kPart;
   if (name == "case.urdf") return kUrdf;
   if (name == "cube.obj") return cube_obj();
   if (name == "cube.stl") return cube_stl();
+  if (name == "hill.png") return hill_png();
+  if (name == "hill.bin") return hill_bin();
   return cube_msh();
 }
 
-constexpr std::array<const char*, 6> kFiles{"case.xml", "part.xml", "case.urdf",
-                                            "cube.obj", "cube.stl", "cube.msh"};
+constexpr std::array<const char*, 8> kFiles{"case.xml", "part.xml", "case.urdf", "cube.obj",
+                                            "cube.stl", "cube.msh", "hill.png",  "hill.bin"};
 
 const std::vector<Seed>& seeds() {
-  static const std::vector<Seed> all{{"case.xml", "case.xml"},   {"case.xml", "case.xml"},
-                                     {"case.xml", "case.xml"},   {"case.xml", "part.xml"},
-                                     {"case.xml", "cube.obj"},   {"case.xml", "cube.stl"},
-                                     {"case.xml", "cube.msh"},   {"case.urdf", "case.urdf"},
-                                     {"case.urdf", "case.urdf"}, {"case.urdf", "cube.obj"}};
+  static const std::vector<Seed> all{
+      {"case.xml", "case.xml"},   {"case.xml", "case.xml"},   {"case.xml", "case.xml"},
+      {"case.xml", "part.xml"},   {"case.xml", "cube.obj"},   {"case.xml", "cube.stl"},
+      {"case.xml", "cube.msh"},   {"case.xml", "hill.png"},   {"case.xml", "hill.bin"},
+      {"case.urdf", "case.urdf"}, {"case.urdf", "case.urdf"}, {"case.urdf", "cube.obj"}};
   return all;
 }
 
@@ -188,6 +207,17 @@ void mutate_text(std::string& text, FuzzDice& dice) {
   }
 }
 
+// Damage behind the checksums of the format, which would catch all other.
+std::string damaged_png(FuzzDice& dice) {
+  std::string raw = bytes_of({0, 0, 1, 64, 2, 128, 3, 64, 4, 16, 0, 27}), palette = "abcdefghijkl";
+  mutate_bytes(raw, dice);
+  mutate_bytes(palette, dice);
+  constexpr std::array<unsigned char, 7> kNumbers{0, 1, 2, 3, 4, 8, 16};
+  const PngKind kind{static_cast<std::uint32_t>(dice.below(5)), static_cast<std::uint32_t>(dice.below(5)),
+                     dice.one_of(kNumbers), dice.one_of(kNumbers), dice.chance(2)};
+  return png_file(kind, raw, palette);
+}
+
 fs::path make_case(const fs::path& folder, FuzzDice& dice) {
   const Seed& seed = dice.one_of(seeds());
   for (const char* name : kFiles) {
@@ -196,6 +226,8 @@ fs::path make_case(const fs::path& folder, FuzzDice& dice) {
       const bool text = seed.mutated.ends_with(".xml") || seed.mutated.ends_with(".urdf");
       if (text && !dice.chance(6)) {
         mutate_text(bytes, dice);
+      } else if (seed.mutated == "hill.png" && dice.chance(2)) {
+        bytes = damaged_png(dice);
       } else {
         mutate_bytes(bytes, dice);
       }
@@ -206,10 +238,10 @@ fs::path make_case(const fs::path& folder, FuzzDice& dice) {
 }
 
 // 0: loaded or refused as it should be.
-int run_case(const fs::path& path, const fs::path& folder, bool expected) {
+int run_case(const fs::path& path, const fs::path& folder, bool expected, bool allow_missing) {
   LoadReport report;
   try {
-    const World world = load_world(path, {}, report);
+    const World world = load_world(path, {.allow_missing = allow_missing}, report);
     validate(world);
   } catch (const InvalidInput& error) {
     if (expected) {
@@ -229,7 +261,8 @@ int run_case(const fs::path& path, const fs::path& folder, bool expected) {
 int prepare(const fs::path& folder) {
   for (const char* name : kFiles) store(folder / name, original(name));
   int failures = 0;
-  for (const char* name : {"case.xml", "case.urdf"}) failures += run_case(folder / name, folder, true) != 0;
+  for (const char* name : {"case.xml", "case.urdf"})
+    failures += run_case(folder / name, folder, true, false) != 0;
   return failures;
 }
 
@@ -239,7 +272,8 @@ int prepare(const fs::path& folder) {
 int main(int argc, char** argv) {
   using namespace tribo::test;
   const auto run = [](const fs::path& folder, FuzzDice& dice) {
-    return run_case(make_case(folder, dice), folder, false);
+    const fs::path path = make_case(folder, dice);
+    return run_case(path, folder, false, dice.chance(2));
   };
   return fuzz({.name = "loader", .prepare = prepare, .run = run}, argc, argv);
 }

@@ -142,5 +142,59 @@ TEST(MeshMoments, LegacyCountsVolumesAbsolutely) {
   EXPECT_NEAR(mesh_moments(whole, MeshInertia::shell).inertia(0, 0), 24.0 * 10.0 / 9.0, 1e-10);
 }
 
+// Four corners are split along the shorter diagonal, more by cutting ears.
+TEST(MeshFile, PolygonsAreSplitLikeMuJoCoDoes) {
+  using Triangles = std::vector<std::array<Index, 3>>;
+  const auto triangles = [](const std::string& vertices, const std::string& face) {
+    return read("p.obj", vertices + face).triangles;
+  };
+  const std::string wide = "v 0 0 0\nv 2 0 0\nv 3 1 0\nv 1 1 0\n";  // 0-2 is the longer diagonal
+  EXPECT_EQ(triangles(wide, "f 1 2 3 4\n"), (Triangles{{0, 1, 3}, {1, 2, 3}}));
+  EXPECT_EQ(triangles(wide, "f 2 3 4 1\n"), (Triangles{{1, 2, 3}, {1, 3, 0}}));
+  const std::string square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
+  EXPECT_EQ(triangles(square, "f 1 2 3 4\n"), (Triangles{{0, 1, 3}, {1, 2, 3}}));
+  // An arrow head: the first ear, at corner 1, would cover the notch. Expected: mesh_face of MuJoCo 4.0.
+  const std::string arrow = "v 1 1 0\nv 5 1 0\nv 5 5 0\nv 1 5 0\nv 2 3 0\n";
+  EXPECT_EQ(triangles(arrow, "f 1 2 3 4 5\n"), (Triangles{{1, 2, 3}, {1, 3, 4}, {0, 1, 4}}));
+}
+
+// A prism over a hexagon whose corners are not in a plane. Numbers: MuJoCo 4.0, mass / density and mesh_pos of the
+// same file with inertia="legacy", "exact", "shell" (its area is the volume) and "convex".
+TEST(MeshMoments, OfPolygonsAreMuJoCos) {
+  const MeshData mesh = read("prism.obj", R"(v 1 0 0.1
+v 0.3 0.8 0
+v -0.6 0.7 0.05
+v -0.2 0.1 -0.1
+v -0.5 -0.8 0
+v 0.5 -0.9 0.07
+v 1 0 1.1
+v 0.3 0.8 1
+v -0.6 0.7 1.2
+v -0.2 0.1 1
+v -0.5 -0.8 0.9
+v 0.5 -0.9 1
+f 6 5 4 3 2 1
+f 7 8 9 10 11 12
+f 1 2 8 7
+f 2 3 9 8
+f 3 4 10 9
+f 4 5 11 10
+f 5 6 12 11
+f 6 1 7 12
+g other
+f 1 2 3
+)");
+  EXPECT_EQ(mesh.triangles.size(), 20u);
+  const auto check = [&](MeshInertia mode, double volume, const Vec3& center) {
+    const VolumeMoments moments = detail::mesh_moments(mesh, mode);
+    EXPECT_NEAR(moments.volume, volume, 1e-12 * volume) << static_cast<int>(mode);
+    EXPECT_LT((moments.center - center).cwiseAbs().maxCoeff(), 1e-12) << static_cast<int>(mode);
+  };
+  check(MeshInertia::legacy, 1.80255898847417, {0.18064139789924, -0.0402257989596227, 0.534284659909666});
+  check(MeshInertia::exact, 1.78290002616321, {0.182708178352067, -0.0403006638996354, 0.537993420804552});
+  check(MeshInertia::shell, 9.45289270765496, {0.13605934073076, -0.0287913130830908, 0.526335992778024});
+  check(MeshInertia::convex, 2.18963338922982, {0.095221225198136, -0.0317324688982623, 0.538442823490359});
+}
+
 }  // namespace
 }  // namespace tribo::test

@@ -102,14 +102,15 @@ TEST(MjcfGeoms, DefaultsAreLayered) {
 
 TEST(MjcfGeoms, MaterialsAndFilters) {
   const Loaded loaded =
-      load_model(body(R"(<geom size=".1" friction=".3 .1" priority="2" condim="1" margin=".02"
+      load_model(body(R"(<geom size=".1" friction=".3 .1" priority="2" condim="1" margin=".02" gap=".03"
       contype="5" conaffinity="6"/><geom size=".1" contype="0" conaffinity="0"/><geom size=".1" condim="6"/>)"));
   ASSERT_EQ(loaded.world.geoms.size(), 2u);  // what can never touch is not there
   const Geom& geom = loaded.world.geoms[0];
   EXPECT_EQ(geom.material.friction, 0.3);
   EXPECT_EQ(geom.material.priority, 2);
   EXPECT_TRUE(geom.frictionless);
-  EXPECT_EQ(geom.margin, 0.02);
+  EXPECT_EQ(geom.thickness, 0.02);
+  EXPECT_EQ(geom.margin, 0.03);
   EXPECT_EQ(geom.contact_type, 5u);
   EXPECT_EQ(geom.contact_affinity, 6u);
   EXPECT_TRUE(loaded.warned_of("torsional"));
@@ -166,7 +167,7 @@ TEST(MjcfGeoms, MissingMeshesMatterOnlyWhereTheyAreNeeded) {
   const std::string look = "<geom type=\"mesh\" mesh=\"m\" contype=\"0\" conaffinity=\"0\"/>";
   const std::string mass = "<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>";
   EXPECT_TRUE(load_model(asset + body(mass + look)).warned_of("'m' is missing"));
-  EXPECT_TRUE(contains(refusal("<mujoco>" + asset + body(look) + "</mujoco>"), "model.xml:2: <mesh>"));
+  EXPECT_TRUE(contains(refusal("<mujoco>" + asset + body(look) + "</mujoco>"), "mesh 'm' is missing"));
   EXPECT_TRUE(
       contains(refusal("<mujoco>" + asset + body(mass + "<geom type=\"mesh\" mesh=\"m\"/>") + "</mujoco>"),
                "none.stl"));

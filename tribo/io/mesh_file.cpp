@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "tribo/io/mesh_polygons.h"
 #include "tribo/io/source_xml.h"
 #include "tribo/math/errors.h"
 
@@ -63,32 +64,49 @@ Vec3 point(Words& words, const std::filesystem::path& file) {
     if (!words.number(p[k])) damaged(file, "a vertex is not three numbers");
   }
   // Single precision, the precision of all other mesh formats and of everybody else's readers.
-  return p.cast<float>().cast<double>();
+  return {to_single(p.x()), to_single(p.y()), to_single(p.z())};
 }
 
+std::vector<Index> read_corners(Words& words, const MeshData& mesh, const std::filesystem::path& file) {
+  std::vector<Index> corners;
+  for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
+    Index index = 0;
+    std::from_chars(word.data(), word.data() + word.size(), index);
+    // Counted from 1, or backwards from the vertex read last.
+    const std::int64_t count = static_cast<std::int64_t>(mesh.vertices.size());
+    const std::int64_t corner = index < 0 ? count + index : std::int64_t{index} - 1;
+    if (corner < 0 || corner >= static_cast<std::int64_t>(kMost)) damaged(file, "a face names no vertex");
+    corners.push_back(static_cast<Index>(corner));
+  }
+  return corners;
+}
+
+// All vertices; the faces of the first object or group that has any, like MuJoCo, so that inertias are the same.
 MeshData read_obj(std::string_view text, const std::filesystem::path& file) {
   MeshData mesh;
+  std::vector<std::vector<Index>> polygons;
+  bool first_group = true;
   for_each_line(text, [&](std::string_view line) {
     Words words(line);
     const std::string_view kind = words.next();
     if (kind == "v") {
       mesh.vertices.push_back(point(words, file));
-    } else if (kind == "f") {
-      std::vector<Index> corners;
-      for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
-        Index index = 0;
-        std::from_chars(word.data(), word.data() + word.size(), index);
-        // Counted from 1, or backwards from the vertex read last.
-        const std::int64_t count = static_cast<std::int64_t>(mesh.vertices.size());
-        const std::int64_t corner = index < 0 ? count + index : std::int64_t{index} - 1;
-        if (corner < 0 || corner >= static_cast<std::int64_t>(kMost)) damaged(file, "a face names no vertex");
-        corners.push_back(static_cast<Index>(corner));
-      }
-      for (std::size_t k = 2; k < corners.size(); ++k) {
-        mesh.triangles.push_back({corners[0], corners[k - 1], corners[k]});
-      }
+    } else if (kind == "o" || kind == "g") {
+      first_group = first_group && polygons.empty();
+    } else if (kind == "f" && first_group) {
+      polygons.push_back(read_corners(words, mesh, file));
     }
   });
+  // A face may come before its vertices.
+  const auto count = static_cast<Index>(mesh.vertices.size());
+  for (const std::vector<Index>& corners : polygons) {
+    for (const Index corner : corners) {
+      if (corner >= count) {
+        damaged(file, fmt::format("a face names vertex {}, but there are {}", corner, count));
+      }
+    }
+    triangulate(corners, mesh.vertices, mesh.triangles);
+  }
   return mesh;
 }
 

@@ -15,6 +15,13 @@
 
 namespace tribo::detail {
 
+// Rounded to single precision and back. GCC 12 takes the two conversions away where it joins several numbers into
+// vectors (-O3), hence `volatile`.
+inline double to_single(double x) {
+  volatile float rounded = static_cast<float>(x);
+  return static_cast<double>(rounded);
+}
+
 struct MeshData {
   std::vector<Vec3> vertices;                   // in the units of the file
   std::vector<std::array<Index, 3>> triangles;  // counter-clockwise seen from outside

@@ -1,7 +1,10 @@
 #include "tribo/io/mesh_moments.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "tribo/collide/quickhull.h"
 #include "tribo/math/errors.h"
 
 namespace tribo::detail {
@@ -51,7 +54,22 @@ VolumeMoments shell_moments(const MeshData& mesh) {
 
 }  // namespace
 
+MeshData hull_surface(const std::vector<Vec3>& points) {
+  if (points.size() < 4) {
+    throw InvalidInput(fmt::format("a convex hull needs 4 points, not {}", points.size()));
+  }
+  Eigen::AlignedBox3d box;
+  for (const Vec3& p : points) box.extend(p);
+  MeshData surface{points, {}};
+  // The tolerance of ConvexHull::around.
+  for (const HullTriangle& t : quickhull(points, 1e-10 * box.sizes().maxCoeff())) {
+    surface.triangles.push_back(t.vertices);
+  }
+  return surface;
+}
+
 VolumeMoments mesh_moments(const MeshData& mesh, MeshInertia mode) {
+  if (mode == MeshInertia::convex) return mesh_moments(hull_surface(mesh.vertices), MeshInertia::exact);
   if (mode == MeshInertia::shell) return shell_moments(mesh);
   const bool absolute = mode == MeshInertia::legacy;
   const auto volume_of = [absolute](const Corner& t) {

@@ -15,7 +15,11 @@ enum class MeshInertia : std::uint8_t {
   shell    // the surface itself; "volume" is the area
 };
 
-// InvalidInput (without file name) when the volume is not positive. The convex mode takes the hull's triangles.
+// The triangles of the convex hull, none of them merged: what collisions use joins triangles that are flat to 3e-7.
+// InvalidInput (without file name) when the points lie in a plane.
+MeshData hull_surface(const std::vector<Vec3>& points);
+
+// InvalidInput (without file name) when the volume is not positive.
 VolumeMoments mesh_moments(const MeshData& mesh, MeshInertia mode);
 
 }  // namespace tribo::detail

@@ -115,15 +115,18 @@ ActuatorValues default_values(const std::string& kind, const std::vector<const S
 
 // Why it cannot be done; empty: it can.
 std::string obstacle(const ActuatorValues& values) {
-  if (!values.known) return "this kind of actuator is not supported and is left out";
-  if (values.dynamics >= dyn_integrator)
-    return "activation dynamics are not supported; the actuator is left out";
+  if (!values.known) return "this kind of actuator is not supported";
+  if (values.dynamics >= dyn_integrator) return "activation dynamics are not supported";
   const bool constant = values.gain_type == gain_fixed ||
                         (values.gain_type == gain_affine && values.gain[1] == 0.0 && values.gain[2] == 0.0);
-  if (!constant)
-    return "a gain that depends on length or velocity is not supported; the actuator is left out";
-  if (values.bias_type > bias_affine) return "this type of bias is not supported; the actuator is left out";
+  if (!constant) return "a gain that depends on length or velocity is not supported";
+  if (values.bias_type > bias_affine) return "this type of bias is not supported";
   return {};
+}
+
+std::string named_problem(const SourceElement& element, const std::string& problem) {
+  const std::string* name = element.find("name");
+  return name != nullptr ? fmt::format("actuator '{}': {}", *name, problem) : problem;
 }
 
 void check_attributes(const Attributes& attributes, LoadLog& log) {
@@ -154,10 +157,13 @@ class ActuatorReader {
     const Attributes attributes(element, layers);
     std::string problem = obstacle(values);
     const std::string_view transmission = find_transmission(element);
-    if (transmission.empty())
-      problem = "only actuators on joints and tendons are supported; this one is left out";
+    if (transmission.empty()) problem = "only actuators on joints and tendons are supported";
+    if (problem.empty() && transmission == "tendon" &&
+        assembly_.is_left_out(NameKind::tendon, part_.prefix + element.text("tendon"))) {
+      problem = fmt::format("its tendon '{}' is left out", element.text("tendon"));
+    }
     if (!problem.empty()) {
-      assembly_.log().warn(element, problem);
+      assembly_.log().leave_out(element, named_problem(element, problem));
       return Copies(count_of(element));
     }
     check_attributes(attributes, assembly_.log());
@@ -181,11 +187,14 @@ class ActuatorReader {
     return {};
   }
 
+  // How many numbers MuJoCo gives it.
   std::size_t count_of(const SourceElement& element) {
+    if (assembly_.is_left_out(NameKind::tendon, part_.prefix + element.text("tendon"))) return 1;
     return assembly_
         .copies(part_, element,
                 {{NameKind::joint, "joint"},
                  {NameKind::joint, "jointinparent"},
+                 {NameKind::tendon, "tendon"},
                  {NameKind::site, "site"},
                  {NameKind::body, "body"}})
         .size();

@@ -2,17 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "tribo/collide/convex_hull.h"
-#include "tribo/collide/height_field.h"
 #include "tribo/math/errors.h"
 
 namespace tribo::detail {
 namespace {
-
-constexpr double kMostHeights = 1e8;
 
 MeshData inline_mesh(const Attributes& attributes) {
   const SourceElement& element = attributes.element();
@@ -21,8 +17,7 @@ MeshData inline_mesh(const Attributes& attributes) {
     fail(element, "attribute 'vertex' must be triples of numbers");
   MeshData mesh;
   for (std::size_t k = 0; k < numbers.size(); k += 3) {
-    mesh.vertices.push_back(
-        Eigen::Vector3f(Vec3(numbers[k], numbers[k + 1], numbers[k + 2]).cast<float>()).cast<double>());
+    mesh.vertices.emplace_back(to_single(numbers[k]), to_single(numbers[k + 1]), to_single(numbers[k + 2]));
   }
   const std::vector<double> faces = parse_numbers(element, "face", attributes.text("face"));
   if (faces.size() % 3 != 0) fail(element, "attribute 'face' must be triples of vertex numbers");
@@ -41,17 +36,18 @@ MeshData inline_mesh(const Attributes& attributes) {
   return mesh;
 }
 
-MeshData hull_surface(const ConvexHull& hull) {
-  MeshData mesh;
-  mesh.vertices = hull.vertices();
-  for (Index f = 0; f < hull.face_count(); ++f) {
-    const auto face = hull.face(f);
-    for (std::size_t k = 2; k < face.size(); ++k) mesh.triangles.push_back({face[0], face[k - 1], face[k]});
-  }
-  return mesh;
-}
-
 }  // namespace
+
+// MuJoCo's rule: the folder of the main file with meshdir, then, without meshdir, the folder of the file that names it.
+std::filesystem::path find_asset(const SourceElement& element, const std::string& with_folder,
+                                 const std::filesystem::path& main_folder) {
+  const std::filesystem::path main = main_folder / with_folder;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(main, error)) return main;
+  const std::filesystem::path beside =
+      std::filesystem::path(*element.file).parent_path() / element.text("file");
+  return std::filesystem::is_regular_file(beside, error) ? beside : main;
+}
 
 MeshAsset::MeshAsset(Attributes attributes, std::filesystem::path file)
     : attributes_(std::move(attributes)), file_(std::move(file)) {
@@ -90,7 +86,7 @@ void MeshAsset::load() {
     if (!v.allFinite()) fail(element, "the mesh is not finite after scaling");
   }
   try {
-    if (mesh.triangles.empty()) mesh = hull_surface(*ConvexHull::around(mesh.vertices));
+    if (mesh.triangles.empty()) mesh = hull_surface(mesh.vertices);
   } catch (const InvalidInput& error) {
     fail(element, error.what());
   }
@@ -122,7 +118,6 @@ const VolumeMoments& MeshAsset::moments() {
 
 VolumeMoments MeshAsset::moments(MeshInertia mode) {
   try {
-    if (mode == MeshInertia::convex) return ConvexHull::around(data().vertices)->moments();
     return mesh_moments(data(), mode);
   } catch (const InvalidInput& error) {
     fail(attributes_.element(), error.what());
@@ -139,7 +134,7 @@ void AssetTable::read(const SourceElement& section, const CompilerSettings& comp
     } else if (element.name == "model") {
       const std::filesystem::path file = element.text("file");
       if (file.empty()) fail(element, "attribute 'file' is missing");
-      const std::filesystem::path path = folder / compiler.asset_path(file.string());
+      const std::filesystem::path path = find_asset(element, compiler.asset_path(file.string()), folder);
       // Without a name it is called what the file calls itself.
       const std::string name = element.find("name") ? element.text("name")
                                                     : parse_xml(read_text(path, element), path).text("model");
@@ -164,80 +159,17 @@ void AssetTable::read_mesh(const SourceElement& element, const CompilerSettings&
   if (file.empty() && !attributes.has("vertex")) {
     log.warn(element, "meshes without attribute 'file' or 'vertex' are not supported");
   }
-  if (!meshes_.try_emplace(name, std::move(attributes), file.empty() ? "" : folder / compiler.mesh_path(file))
+  if (!meshes_
+           .try_emplace(name, std::move(attributes),
+                        file.empty() ? "" : find_asset(element, compiler.mesh_path(file), folder))
            .second) {
     fail(element, fmt::format("there are two meshes '{}'", name));
-  }
-}
-
-void AssetTable::read_height_field(const SourceElement& element, const CompilerSettings& compiler,
-                                   const std::filesystem::path& folder, LoadLog& log) {
-  log.check_attributes(element, {"name", "file", "nrow", "ncol", "size", "elevation"}, {"content_type"});
-  const Attributes attributes(element);
-  std::array<double, 4> size{};
-  if (attributes.fill("size", size, 4) != 4) fail(element, "attribute 'size' is missing");
-  double rows = attributes.integer("nrow", 0), columns = attributes.integer("ncol", 0);
-  std::vector<double> heights;
-  const std::string file = element.text("file");
-  std::string name = element.text("name");
-  if (name.empty()) name = std::filesystem::path(file).stem().string();
-  if (!file.empty()) {
-    const std::filesystem::path path = folder / compiler.asset_path(file);
-    if (path.extension() == ".png" || path.extension() == ".PNG") {
-      log.warn(element,
-               "height fields from PNG images are not supported; the geoms that use it are left out");
-      height_fields_[name] = nullptr;
-      return;
-    }
-    const std::string bytes = read_text(path, element);
-    std::array<std::int32_t, 2> counts{};
-    if (bytes.size() >= 8) std::memcpy(counts.data(), bytes.data(), 8);
-    rows = counts[0], columns = counts[1];
-    if (!(rows >= 1 && columns >= 1) || static_cast<double>(bytes.size()) != 8.0 + 4.0 * rows * columns) {
-      fail(element, fmt::format("{} does not hold the rows and columns it says", path.string()));
-    }
-    for (std::size_t at = 8; at < bytes.size(); at += 4) {
-      float value;
-      std::memcpy(&value, bytes.data() + at, 4);
-      heights.push_back(value);
-    }
-  } else if (attributes.has("elevation")) {
-    heights = parse_numbers(element, "elevation", attributes.text("elevation"));
-    if (static_cast<double>(heights.size()) != rows * columns) {
-      fail(element, "attribute 'elevation' must have nrow x ncol numbers");
-    }
-    // As text the first row is the one seen at the top, that of the largest y.
-    const auto width = static_cast<std::ptrdiff_t>(columns);
-    for (std::ptrdiff_t top = 0, low = static_cast<std::ptrdiff_t>(rows) - 1; top < low; ++top, --low) {
-      std::swap_ranges(heights.begin() + top * width, heights.begin() + (top + 1) * width,
-                       heights.begin() + low * width);
-    }
-  }
-  if (!(rows >= 2 && columns >= 2 && rows * columns <= kMostHeights)) {
-    fail(element, "a height field needs at least two rows and two columns");
-  }
-  heights.resize(static_cast<std::size_t>(rows * columns), 0.0);
-  const auto [low, high] = std::minmax_element(heights.begin(), heights.end());
-  const double offset = *low, range = *high - *low;
-  for (double& h : heights) h = range > 1e-10 ? (h - offset) / range : h - offset;
-  try {
-    height_fields_[name] =
-        HeightField::make(static_cast<Index>(rows), static_cast<Index>(columns), std::move(heights), size);
-  } catch (const InvalidInput& error) {
-    fail(element, error.what());
   }
 }
 
 MeshAsset& AssetTable::mesh(const std::string& name, const SourceElement& asking) {
   const auto at = meshes_.find(name);
   if (at == meshes_.end()) fail(asking, fmt::format("there is no mesh '{}'", name));
-  return at->second;
-}
-
-std::shared_ptr<const HeightField> AssetTable::height_field(const std::string& name,
-                                                            const SourceElement& asking) const {
-  const auto at = height_fields_.find(name);
-  if (at == height_fields_.end()) fail(asking, fmt::format("there is no height field '{}'", name));
   return at->second;
 }
 

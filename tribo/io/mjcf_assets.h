@@ -39,6 +39,15 @@ class MeshAsset {
   std::optional<VolumeMoments> moments_;
 };
 
+struct HeightFieldAsset {
+  std::shared_ptr<const HeightField> field;  // nullptr: it cannot be read
+  std::string obstacle;                      // why
+};
+
+// Where the file of an asset is. `with_folder`: its name with the folder that <compiler> names.
+std::filesystem::path find_asset(const SourceElement& element, const std::string& with_folder,
+                                 const std::filesystem::path& main_folder);
+
 class AssetTable {
  public:
   void read(const SourceElement& section, const CompilerSettings& compiler, const DefaultTable& defaults,
@@ -46,8 +55,7 @@ class AssetTable {
 
   // InvalidInput naming the element that asks.
   MeshAsset& mesh(const std::string& name, const SourceElement& asking);
-  // nullptr where the height field is in a format that is not supported (there was a warning).
-  std::shared_ptr<const HeightField> height_field(const std::string& name, const SourceElement& asking) const;
+  const HeightFieldAsset& height_field(const std::string& name, const SourceElement& asking) const;
   // File of a model to attach.
   const std::filesystem::path& model_file(const std::string& name, const SourceElement& asking) const;
 
@@ -58,7 +66,7 @@ class AssetTable {
                          const std::filesystem::path& folder, LoadLog& log);
 
   std::map<std::string, MeshAsset> meshes_;
-  std::map<std::string, std::shared_ptr<const HeightField>> height_fields_;
+  std::map<std::string, HeightFieldAsset> height_fields_;
   std::map<std::string, std::filesystem::path> models_;
 };
 

@@ -84,6 +84,8 @@ class TreeReader {
       read_replicate(child, scope, index);
     } else if (child.name == "attach") {
       read_attach(child, scope, index);
+    } else if (child.name == "composite" || child.name == "flexcomp") {
+      log_.leave_out(child, "deformable and composite bodies are not supported");
     } else if (child.name != "inertial" && !is_harmless(child.name)) {
       log_.warn(child, "this element is not supported and is ignored");
     }

@@ -13,8 +13,8 @@ using Name = WorldAssembly::NameAttribute;
 
 void read_pair(WorldAssembly& assembly, const ModelPart& part, const SourceElement& element) {
   const Attributes attributes = part.file->attributes(element, "pair", "");
-  attributes.check(assembly.log(), {"name", "class", "geom1", "geom2", "condim", "friction", "margin"},
-                   {"gap", "solref", "solimp", "solreffriction"});
+  attributes.check(assembly.log(), {"name", "class", "geom1", "geom2", "condim", "friction", "margin", "gap"},
+                   {"solref", "solimp", "solreffriction"});
   const Name first{NameKind::geom, "geom1"}, second{NameKind::geom, "geom2"};
   for (const std::string& suffix : assembly.copies(part, element, {first, second})) {
     GeomPair pair;
@@ -40,7 +40,8 @@ void read_pair(WorldAssembly& assembly, const ModelPart& part, const SourceEleme
     if (attributes.integer("condim", 3) > 3) {
       assembly.log().warn(element, "torsional and rolling friction are not supported; condim 3 is used");
     }
-    pair.margin = std::max(0.0, attributes.number("margin", a.margin + b.margin));
+    pair.thickness = std::max(0.0, attributes.number("margin", a.thickness + b.thickness));
+    pair.margin = std::max(0.0, attributes.number("gap", a.margin + b.margin));
     assembly.world().pairs.push_back(pair);
   }
 }
@@ -197,9 +198,9 @@ void read_tendons(WorldAssembly& assembly, const ModelPart& part) {
     if (element->name == "fixed") {
       columns.push_back(read_fixed_tendon(assembly, part, *element));
     } else {
+      assembly.log().leave_out(
+          *element, fmt::format("only fixed tendons are supported (tendon '{}')", element->text("name")));
       assembly.leave_out(NameKind::tendon, part.prefix + element->text("name"));
-      assembly.log().warn(*element,
-                          "only fixed tendons are supported; this one and what uses it are left out");
     }
   }
   copy_by_copy(columns, [&](TendonDescription& tendon) { assembly.add_tendon(std::move(tendon)); });

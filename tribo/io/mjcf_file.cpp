@@ -46,6 +46,12 @@ void expand_includes(SourceElement& element, const std::filesystem::path& folder
   }
 }
 
+// Skins are only seen.
+bool has_bodies(const SourceElement& deformable) {
+  return std::any_of(deformable.children.begin(), deformable.children.end(),
+                     [](const SourceElement& child) { return child.name != "skin"; });
+}
+
 bool shapes_softness(const SourceElement& element) {
   return std::any_of(element.attributes.begin(), element.attributes.end(), [](const auto& attribute) {
     const std::string_view name = attribute.first;
@@ -53,14 +59,14 @@ bool shapes_softness(const SourceElement& element) {
   });
 }
 
-// Contacts that push from a distance on. Numbers that are none are refused where they are read.
-bool pushes_at_a_distance(const SourceElement& element) {
+// Before MuJoCo 3.9 a gap was taken off the margin. Numbers that are none are refused where they are read.
+bool has_margin_and_gap(const SourceElement& element) {
   if (element.name != "geom" && element.name != "pair") return false;
   const auto number = [&](std::string_view name) {
     const std::string* text = element.find(name);
     return text != nullptr ? std::strtod(text->c_str(), nullptr) : 0.0;
   };
-  return number("margin") > 0.0 && number("gap") < number("margin");
+  return number("margin") > 0.0 && number("gap") > 0.0;
 }
 
 // What models do on hundreds of elements (nearly every one shapes MuJoCo's soft constraints): one warning for each file.
@@ -105,6 +111,8 @@ MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file
   for (const SourceElement& section : root_.children) {
     if (std::find(kSections.begin(), kSections.end(), section.name) == kSections.end()) {
       log.warn(section, "this section is not known and is ignored");
+    } else if (section.name == "deformable" && has_bodies(section)) {
+      log.leave_out(section, "deformable bodies are not supported");
     } else if ((section.name == "deformable" || section.name == "extension") && !section.children.empty()) {
       log.warn(section, "this section is not supported and is ignored");
     } else if (section.name == "sensor" && !section.children.empty()) {
@@ -118,9 +126,10 @@ MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file
        {OncePerFile(shapes_softness,
                     "solref and solimp are ignored{}: contacts and limits are rigid; materials can get a "
                     "stiffness in SI units, see docs/simulator.md"),
-        OncePerFile(pushes_at_a_distance,
-                    "margin without an equal gap{}: contacts are found within the margin, but push when they "
-                    "touch, not from a distance on")}) {
+        OncePerFile(
+            has_margin_and_gap,
+            "margin and gap together{}: surfaces stand out by the whole margin, as in MuJoCo since its "
+            "version 3.9; before, the gap was taken off")}) {
     remark.look_at(root_);
     remark.warn(log);
   }

@@ -139,6 +139,31 @@ Placed place_mesh(const Attributes& attributes, int type, const GeomRequest& req
   return result;
 }
 
+// Why the mesh of a geom cannot be had; empty: it can. A file that is there and damaged is an error where it is read.
+std::string mesh_obstacle(const Attributes& attributes, const GeomRequest& request) {
+  const std::string name = attributes.text("mesh");
+  if (name.empty()) return {};
+  const MeshAsset& asset = request.file.assets().mesh(name, attributes.element());
+  if (!asset.is_missing()) return {};
+  return fmt::format("the file of mesh '{}' is missing ({})", name, asset.file().string());
+}
+
+Placed place_height_field(const Attributes& attributes, const GeomRequest& request, bool touches,
+                          LoadLog& log) {
+  Placed placed;
+  placed.pose = request.frame * read_pose(attributes, request.file.compiler());
+  const HeightFieldAsset& asset =
+      request.file.assets().height_field(attributes.text("hfield"), request.element);
+  if (asset.field != nullptr) {
+    placed.shape = Shape::height_field(asset.field);
+  } else if (touches) {
+    log.leave_out(request.element, asset.obstacle);
+  } else {
+    log.warn(request.element, asset.obstacle + "; nothing but its look is lost");
+  }
+  return placed;
+}
+
 RigidInertia inertia_of(const Attributes& attributes, const Placed& placed) {
   const VolumeMoments& m = placed.moments;
   if (!(m.volume > 0.0)) return {};
@@ -163,7 +188,9 @@ void read_material(const Attributes& attributes, Geom& geom, LoadLog& log) {
   if (condim > 3) {
     log.warn(attributes.element(), "torsional and rolling friction are not supported; condim 3 is used");
   }
-  geom.margin = std::max(0.0, attributes.number("margin", 0.0));
+  // MuJoCo's margin moves the surface; its gap only makes contacts known earlier.
+  geom.thickness = std::max(0.0, attributes.number("margin", 0.0));
+  geom.margin = std::max(0.0, attributes.number("gap", 0.0));
   geom.contact_type = static_cast<std::uint32_t>(attributes.integer("contype", 1));
   geom.contact_affinity = static_cast<std::uint32_t>(attributes.integer("conaffinity", 1));
 }
@@ -203,20 +230,29 @@ GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
     placed.shape = Shape::plane();
     placed.pose = request.frame * read_pose(attributes, compiler);
   } else if (type == hfield) {
-    if (auto field = request.file.assets().height_field(attributes.text("hfield"), request.element)) {
-      placed.shape = Shape::height_field(std::move(field));
-      placed.pose = request.frame * read_pose(attributes, compiler);
-    }
+    placed = place_height_field(attributes, request, touches, log);
   } else if (type == sdf) {
-    log.warn(request.element, "geoms of type sdf are not supported and are left out");
+    const char* message = "geoms of type sdf are not supported";
+    if (touches) {
+      log.leave_out(request.element, message);
+    } else {
+      log.warn(request.element, message);
+    }
   } else if (type == mesh || attributes.has("mesh")) {
     const bool massive = weighed && attributes.number("mass", 1.0) != 0.0 &&
                          (attributes.has("mass") || attributes.number("density", 1000.0) != 0.0);
-    placed = place_mesh(attributes, type, request, touches, massive);
-    if (!touches && !massive &&
-        request.file.assets().mesh(attributes.text("mesh"), request.element).is_missing()) {
-      log.warn(request.element, fmt::format("the file of mesh '{}' is missing; nothing but its look is lost",
-                                            attributes.text("mesh")));
+    const std::string obstacle = mesh_obstacle(attributes, request);
+    if (obstacle.empty()) {
+      try {
+        placed = place_mesh(attributes, type, request, touches, massive);
+      } catch (const InvalidInput& error) {
+        if (!log.allows_missing()) throw;
+        log.leave_out(request.element, error.what());
+      }
+    } else if (touches || massive) {
+      log.leave_out(request.element, obstacle + (massive ? "; the mass of its body comes from it" : ""));
+    } else {
+      log.warn(request.element, obstacle + "; nothing but its look is lost");
     }
   } else {
     placed = place_primitive(attributes, type, request);

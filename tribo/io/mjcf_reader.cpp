@@ -11,7 +11,7 @@ namespace tribo {
 
 World load_mjcf(const std::filesystem::path& file, const LoadOptions& options, LoadReport& report) {
   using namespace detail;
-  LoadLog log(report, options.strict);
+  LoadLog log(report, options);
   const auto main = std::make_shared<MjcfFile>(file, log);
   MjcfTree tree = read_tree(main, log);
   finish_inertias(tree);

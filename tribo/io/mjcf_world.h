@@ -49,6 +49,9 @@ class WorldAssembly {
   void leave_out(NameKind kind, const std::string& name) {
     left_out_[static_cast<std::size_t>(kind)].insert(name);
   }
+  bool is_left_out(NameKind kind, const std::string& name) const {
+    return left_out_[static_cast<std::size_t>(kind)].contains(name);
+  }
   const TendonDescription& tendon(Index index) const { return tendons_[static_cast<std::size_t>(index)]; }
   std::vector<ActuatorDescription>& actuators() { return actuators_; }
   // The number MuJoCo gives an actuator -> ours, -1: left out. For the controls of keyframes.

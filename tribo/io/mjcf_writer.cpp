@@ -234,8 +234,8 @@ class Writer {
     write_bits(element, "conaffinity", geom.contact_affinity);
     if (geom.material.priority != 0) element.text("priority", std::to_string(geom.material.priority));
     const double margin = margin_of(geom, owner);
-    // A gap of the same size: within the margin a contact is known, but pushes only when it touches.
-    if (margin > 0.0) element.numbers("margin", {margin}).numbers("gap", {margin});
+    // What MJCF calls gap makes contacts known earlier, its margin moves the surface (MuJoCo since 3.9).
+    element.unless(0.0, "margin", geom.thickness).unless(0.0, "gap", margin);
   }
 
   static void write_bits(Element& element, const char* name, std::uint32_t bits) {
@@ -253,7 +253,7 @@ class Writer {
           .text("geom2", geoms_[pair.second])
           .text("condim", pair.frictionless ? "1" : "3")
           .numbers("friction", {mu, mu})
-          .numbers("margin", {margin})
+          .numbers("margin", {pair.thickness})
           .numbers("gap", {margin});
     }
     for (const auto& [a, b] : world_.excluded_bodies) {

@@ -46,6 +46,15 @@ void fail(const SourceElement& element, const std::string& message) {
   throw InvalidInput(fmt::format("{}:{}: <{}>: {}", *element.file, element.line, element.name, message));
 }
 
+void LoadLog::leave_out(const SourceElement& element, const std::string& message) {
+  if (!allow_missing_) {
+    fail(element, message +
+                      "; to load the model without it, allow that (tribo sim --allow-missing, "
+                      "LoadOptions::allow_missing)");
+  }
+  warn(element, message + "; it is left out");
+}
+
 void LoadLog::warn(const SourceElement& element, const std::string& message) {
   warn(*element.file, element.line, fmt::format("<{}>: {}", element.name, message));
 }

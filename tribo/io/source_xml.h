@@ -30,7 +30,11 @@ struct SourceElement {
 // Collects what the file asks for and tribo does not do: once per place and message; with strict it throws.
 class LoadLog {
  public:
-  LoadLog(LoadReport& report, bool strict) : report_(report), strict_(strict) {}
+  LoadLog(LoadReport& report, const LoadOptions& options)
+      : report_(report), strict_(options.strict), allow_missing_(options.allow_missing) {}
+  // Something that is left out and would be missed: ground, an actuator, a tendon. It throws unless it is allowed.
+  void leave_out(const SourceElement& element, const std::string& message);
+  bool allows_missing() const { return allow_missing_; }
   void warn(const SourceElement& element, const std::string& message);
   void warn(const std::string& file, int line, const std::string& message);
   // Warns of every attribute that is in neither list.
@@ -39,7 +43,7 @@ class LoadLog {
 
  private:
   LoadReport& report_;
-  bool strict_;
+  bool strict_, allow_missing_;
   std::set<std::tuple<std::string, int, std::string>> seen_;
 };
 

@@ -327,7 +327,7 @@ class UrdfReader {
 }  // namespace
 
 World load_urdf(const std::filesystem::path& file, const LoadOptions& options, LoadReport& report) {
-  LoadLog log(report, options.strict);
+  LoadLog log(report, options);
   try {
     return UrdfReader(file, options, log).read();
   } catch (const InvalidInput& error) {

@@ -82,7 +82,13 @@ void ContactFinder::choose_geoms() {
   radius_.assign(world.geoms.size(), 0.0);
   is_plane_.assign(world.geoms.size(), 0);
   std::vector<bool> named(world.geoms.size(), false);
-  for (const GeomPair& pair : world.pairs) named[pair.first] = named[pair.second] = true;
+  pair_reach_.assign(world.geoms.size(), 0.0);
+  for (const GeomPair& pair : world.pairs) {
+    for (const Index g : {pair.first, pair.second}) {
+      named[g] = true;
+      pair_reach_[g] = std::max(pair_reach_[g], 0.5 * (pair.margin + pair.thickness));
+    }
+  }
   for (std::size_t g = 0; g < world.geoms.size(); ++g) {
     const Geom& geom = world.geoms[g];
     if (geom.contact_type == 0 && geom.contact_affinity == 0 && !named[g]) continue;
@@ -122,12 +128,12 @@ ContactFinder::PairInfo ContactFinder::lookup(Index a, Index b) const {
   if (const GeomPair* pair = explicit_pair(a, b)) {
     const Index number = static_cast<Index>(pair - world_->pairs.data());
     const Index first = 2 * (material_count_ * material_count_ + number);
-    return {first + (pair->frictionless ? 1 : 0), std::max(pair->margin, world_->margin)};
+    return {first + (pair->frictionless ? 1 : 0), std::max(pair->margin, world_->margin), pair->thickness};
   }
   const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
   const Index surface = material_table_[material_of_[a] * material_count_ + material_of_[b]];
   return {surface + (ga.frictionless && gb.frictionless ? 1 : 0),
-          std::max(ga.margin + gb.margin, world_->margin)};
+          std::max(ga.margin + gb.margin, world_->margin), ga.thickness + gb.thickness};
 }
 
 void ContactFinder::place(const Kinematics& kinematics, double h) {
@@ -141,7 +147,8 @@ void ContactFinder::place(const Kinematics& kinematics, double h) {
                            kinematics.velocity(geom.body).tail<3>().norm() * radius_[g];
       reach_[g] = h * speed + fall + kTouch * radius_[g];
     }
-    const double grow = reach_[g] + std::max(geom.margin, 0.5 * world_->margin);
+    const double grow =
+        reach_[g] + std::max(std::max(geom.margin, 0.5 * world_->margin) + geom.thickness, pair_reach_[g]);
     Aabb box = geom.shape.bounds(pose_[g]);
     box.lower.array() -= grow;
     box.upper.array() += grow;
@@ -153,12 +160,12 @@ void ContactFinder::collide_pair(Index a, Index b, const PairInfo& info, NarrowP
                                  Chunk& chunk) const {
   const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
   chunk.points.clear();
-  narrow.collide(ga.shape, pose_[a], gb.shape, pose_[b], std::max(info.margin, reach_[a] + reach_[b]),
-                 chunk.points);
+  narrow.collide(ga.shape, pose_[a], gb.shape, pose_[b],
+                 info.thickness + std::max(info.margin, reach_[a] + reach_[b]), chunk.points);
   for (const ContactPoint& point : chunk.points) {
     const std::uint64_t key = mix(mix(pair_key(a, b)) ^ (std::uint64_t{point.feature} << 1 | 1));
-    chunk.contacts.push_back(
-        {a, b, ga.body, gb.body, point.position, point.normal, point.gap, info.surface, key});
+    chunk.contacts.push_back({a, b, ga.body, gb.body, point.position, point.normal,
+                              point.gap - info.thickness, info.surface, key});
   }
 }
 
@@ -180,7 +187,7 @@ void ContactFinder::find(const Kinematics& kinematics, double h, Workers& worker
   for (const auto& [first, second] : pairs_) {
     const Index a = active_[first], b = active_[second];
     const PairInfo info = lookup(a, b);
-    const double margin = std::max(info.margin, reach_[a] + reach_[b]);
+    const double margin = info.thickness + std::max(info.margin, reach_[a] + reach_[b]);
     if (is_plane_[a] != 0 && is_above(a, bounds_[second], margin)) continue;
     if (is_plane_[b] != 0 && is_above(b, bounds_[first], margin)) continue;
     pairs_[kept++] = {a, b};

@@ -1,7 +1,8 @@
 // From the poses of the bodies to the contacts of a step: bounds, broad phase, filters, narrow phase.
 //
 // A pair of geoms is looked at within a reach: the larger of its margins and of what the two can approach
-// each other in one step, so that the velocity-level constraint acts before they touch.
+// each other in one step, so that the velocity-level constraint acts before they touch. Both count from the surfaces
+// that touch, which stand out by the thickness of the geoms: gap = distance of the shapes - thickness.
 //
 // Filters, as in MJCF: bit masks, geoms of rigidly connected bodies, parent and child (unless the parent is
 // fixed in the world), excluded pairs of bodies; an explicit GeomPair passes them all but the second: what is rigidly
@@ -46,7 +47,7 @@ class ContactFinder {
  private:
   struct PairInfo {
     Index surface;
-    double margin;
+    double margin, thickness;
   };
   struct Chunk {
     std::vector<Contact> contacts;
@@ -72,6 +73,7 @@ class ContactFinder {
   std::vector<char> is_plane_;      // [geoms]
   std::vector<Pose> pose_;          // [geoms]
   std::vector<double> reach_;       // [geoms] m, approach within one step
+  std::vector<double> pair_reach_;  // [geoms] m, half of what the pairs that name it say
   std::vector<Aabb> bounds_;        // [active]
   BroadPhase broad_;
   std::vector<std::pair<Index, Index>> pairs_;

@@ -26,9 +26,9 @@ void check_material(const std::string& owner, const Material& m) {
   if (!(m.restitution >= 0.0 && m.restitution <= 1.0)) refuse("restitution", m.restitution, "in [0, 1]");
 }
 
-void check_margin(const std::string& owner, double margin) {
-  if (!std::isfinite(margin) || margin < 0.0) {
-    throw InvalidInput(fmt::format("margin of {} is {}: it must be finite and >= 0 m", owner, margin));
+void check_length(std::string_view field, const std::string& owner, double length) {
+  if (!std::isfinite(length) || length < 0.0) {
+    throw InvalidInput(fmt::format("{} of {} is {}: it must be finite and >= 0 m", field, owner, length));
   }
 }
 
@@ -55,7 +55,8 @@ void check_geoms(const World& world) {
     check_index(owner, "body", geom.body, bodies);
     check_frame(owner, geom.pose);
     check_material(owner, geom.material);
-    check_margin(owner, geom.margin);
+    check_length("margin", owner, geom.margin);
+    check_length("thickness", owner, geom.thickness);
   }
   for (std::size_t p = 0; p < world.pairs.size(); ++p) {
     const GeomPair& pair = world.pairs[p];
@@ -63,7 +64,8 @@ void check_geoms(const World& world) {
     check_index(owner, "first geom", pair.first, world.geoms.size());
     check_index(owner, "second geom", pair.second, world.geoms.size());
     check_material(owner, pair.material);
-    check_margin(owner, pair.margin);
+    check_length("margin", owner, pair.margin);
+    check_length("thickness", owner, pair.thickness);
   }
   for (const auto& [a, b] : world.excluded_bodies) {
     check_index("an excluded pair", "body", a, bodies);
@@ -146,7 +148,7 @@ void validate(const World& world) {
     throw InvalidInput(
         fmt::format("time step of the world is {}: it must be finite and > 0 s", world.time_step));
   }
-  check_margin("the world", world.margin);
+  check_length("margin", "the world", world.margin);
   check_geoms(world);
   check_couplings(world);
   for (std::size_t k = 0; k < world.keyframes.size(); ++k) {

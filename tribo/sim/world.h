@@ -55,6 +55,8 @@ struct Geom {
   std::uint32_t contact_type = 1, contact_affinity = 1;
   bool frictionless = false;  // together with another frictionless one: one row instead of three
   double margin = 0.0;  // m; contacts are made within the sum of the margins, and at least World::margin
+  // m; the surface that touches stands this much further out. Gaps of contacts are between these surfaces.
+  double thickness = 0.0;
 };
 
 // Overrides filter and material for two geoms.
@@ -63,6 +65,7 @@ struct GeomPair {
   Material material = {};
   bool frictionless = false;
   double margin = 0.0;
+  double thickness = 0.0;  // m, of both together
 };
 
 // Bilateral couplings.
