@@ -90,7 +90,10 @@ void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, con
                                    const Mat3& rows) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
-  if (tree < 0) return;
+  if (tree < 0) {
+    if (body != 0) entries_.back().data.bias += rows * kinematics.point_velocity(body, point);
+    return;
+  }
   const Pose& pose = kinematics.pose(body);
   if (model.is_free_body(tree) && kinematics_ == nullptr) {  // v of the frame in world axes, omega in its own
     bool fresh;
@@ -119,7 +122,10 @@ void ConstraintSet::add_point_row(const Kinematics& kinematics, Index body, cons
                                   const Vec3& direction) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
-  if (tree < 0) return;
+  if (tree < 0) {
+    if (body != 0) entries_.back().data.bias[0] += direction.dot(kinematics.point_velocity(body, point));
+    return;
+  }
   const Index first = model.tree_dof(tree);
   double* block = piece_on(tree, model.tree_dof_count(tree));
   const Vec3 lever = (point - kinematics.origin(tree)).cross(direction);
@@ -136,7 +142,10 @@ void ConstraintSet::add_point_row(const Kinematics& kinematics, Index body, cons
 void ConstraintSet::add_angular_row(const Kinematics& kinematics, Index body, const Vec3& direction) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
-  if (tree < 0) return;
+  if (tree < 0) {
+    if (body != 0) entries_.back().data.bias[0] += direction.dot(kinematics.velocity(body).tail<3>());
+    return;
+  }
   const Index first = model.tree_dof(tree);
   double* block = piece_on(tree, model.tree_dof_count(tree));
   if (double* of_body = body_on(model, tree, body)) Eigen::Map<Vec3>(of_body + 3) += direction;

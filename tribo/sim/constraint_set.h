@@ -58,7 +58,8 @@ class ConstraintSet {
   // A zero piece of the last constraint on a tree, to be filled at once; the same one if it is there already.
   double* piece_on(Index tree, Index dofs);
 
-  // Rows of the velocity of the point of `body`, in world axes.
+  // Rows of the velocity of the point of `body`, in world axes. Of a body that no dof moves (a mocap body), its velocity
+  // is known and goes into the bias.
   void add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point, const Mat3& rows);
   void add_point_row(const Kinematics& kinematics, Index body, const Vec3& point, const Vec3& direction);
   void add_angular_row(const Kinematics& kinematics, Index body, const Vec3& direction);
