@@ -214,10 +214,10 @@ TEST(MjcfSections, InactiveEqualitiesAreAbsentAndNamed) {
 }
 
 TEST(MjcfSections, StrictMakesWarningsErrors) {
-  const std::string text = "<mujoco>\n<option viscosity=\"1\"/>\n</mujoco>";
+  const std::string text = "<mujoco>\n<option><flag override=\"enable\"/></option>\n</mujoco>";
   EXPECT_EQ(refusal(text), "loaded");
   const std::string message = refusal(text, "model.xml", {.strict = true});
-  EXPECT_TRUE(contains(message, "model.xml:2: <option>")) << message;
+  EXPECT_TRUE(contains(message, "model.xml:2: <flag>")) << message;
 }
 
 TEST(MjcfSections, OptionsAndFlags) {

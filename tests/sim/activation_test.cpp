@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/io/loading.h"
+#include "tests/support/allocation_counter.h"
 #include "tribo/sim/simulator.h"
 
 namespace tribo::test {
@@ -158,6 +159,30 @@ TEST(Activation, MusclesMoveAJoint) {
   for (int k = 0; k < 1500; ++k) simulator.step();
   EXPECT_GT(simulator.state().q[0], 0.2);
   EXPECT_EQ(simulator.missed_steps(), 0);
+}
+
+// Everything that computes a force of a step at once.
+TEST(Activation, StepsWithAllKindsOfForcesAllocateNothing) {
+  if (!counts_allocations()) GTEST_SKIP() << "allocations cannot be counted in this build";
+  const World world =
+      load_model(R"(<option density="1.2" viscosity=".1"/><worldbody><geom type="plane" size="1 1 1"/>
+      <body mocap="true" pos="3 0 0"><geom size=".1"/></body><body name="b" pos="0 0 .1" gravcomp=".5"><freejoint/>
+      <geom type="box" size=".1 .1 .1" mass="1" fluidshape="ellipsoid"/><site name="s"/><body pos="0 0 .2" gravcomp="1">
+      <joint name="j" axis="0 1 0" range="-60 60" actuatorgravcomp="true" actuatorfrcrange="-2 2"/>
+      <geom size=".05" mass=".1" pos=".1 0 .1"/><site name="t"/></body></body></worldbody><actuator>
+      <muscle joint="j" gear=".03"/><motor site="s" gear="1 0 0 0 0 0"/><position site="t" refsite="s" kp="3" kv="1"
+      gear="0 1 0 0 0 0" forcerange="-1 1"/><adhesion body="b" gain="3" ctrlrange="0 1"/></actuator>)")
+          .world;
+  Simulator simulator(world);
+  simulator.control() << 0.5, 0.1, 0.2, 0.7;
+  const auto step = [&](int k) {
+    simulator.move_mocap(1, {Vec3(3, 0, 0.001 * k), Mat3::Identity()});
+    simulator.step();
+  };
+  for (int k = 0; k < 50; ++k) step(k);
+  const std::size_t before = allocation_count();
+  for (int k = 50; k < 60; ++k) step(k);
+  EXPECT_EQ(allocation_count(), before);
 }
 
 TEST(Activation, BadNumbersAreRefused) {

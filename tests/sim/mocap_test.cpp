@@ -115,6 +115,12 @@ TEST(Mocap, WhatHangsOnIt) {
   simulator.move_mocap(1, at(Vec3(5, 0, 0)));
   simulator.step();
   EXPECT_EQ(simulator.kinematics().pose(2).position, Vec3(5, 0, 1));
+  // What comes after it has nothing to do with it.
+  const World after =
+      load_model(R"(<worldbody><body mocap="true"/><body><freejoint/><geom size=".1"/><body><joint/>)" + tail)
+          .world;
+  EXPECT_EQ(after.model.mocap_bodies(), std::vector<Index>{1});
+  EXPECT_EQ(after.model.dof_count(), 7);
   const Loaded jointed =
       load_model(R"(<worldbody><body mocap="true"><geom size=".1"/><body pos="0 0 1"><joint/>)" + tail);
   EXPECT_TRUE(jointed.warned_of("carries joints"));

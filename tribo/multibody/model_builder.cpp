@@ -109,8 +109,9 @@ void ModelBuilder::place_body(Index b, Model& model) const {
   model.body_dof_.push_back(model.body_dof_[body.parent]);
   Index tree = model.body_tree_[body.parent];
   const Index joint = model.joint_count();
-  const bool carried =
-      !model.mocap_bodies_.empty() && body.parent >= model.mocap_bodies_.back() && body.parent != 0;
+  Index root = b;  // the child of the world above it, or itself
+  while (model.body_parent_[root] != 0) root = model.body_parent_[root];
+  const bool carried = root != b && !model.mocap_bodies_.empty() && root == model.mocap_bodies_.back();
   place_joints(b, model);
   if (carried && model.joint_count() > joint) {
     throw InvalidInput(fmt::format(
