@@ -120,6 +120,11 @@ def find_mujoco(work):
     return environment(work, "mujoco", ["mujoco", "numpy"], "import mujoco, numpy")
 
 
+def find_mujoco_core(work):
+    """MuJoCo 4 without its viewers where PyPI has it, else the newest there is."""
+    return environment(work, "mujoco_core", ["mujoco-core==4.0.1", "numpy"], "import mujoco, numpy") or find_mujoco(work)
+
+
 def find_drake(work):
     return environment(work, "drake", ["drake", "numpy"], "import pydrake.multibody.plant, numpy")
 

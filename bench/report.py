@@ -4,8 +4,10 @@ import html
 import pathlib
 
 import charts
+from extremes import extremes_section
 from page import STYLE, cell, milliseconds, read_csv, read_machines, table
 from report_problems import problems_section
+from report_robots import robots_section
 from report_sim import sim_section
 from report_studies import studies_section
 from report_towers import heights_section, towers_section
@@ -63,8 +65,8 @@ def write_page(out):
     out = pathlib.Path(out)
     machines = read_machines(out)
     newest = max((m.get("date", "") for m in machines.values()), default="")
-    sections = [towers_section(out), heights_section(out), problems_section(out), studies_section(out), pile_section(out),
-                sim_section(out), kernels_section(out)]  # fmt: skip
+    sections = [towers_section(out), heights_section(out), problems_section(out), extremes_section(out), studies_section(out), pile_section(out),
+                sim_section(out), robots_section(out), kernels_section(out)]  # fmt: skip
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>tribo benchmarks</title><style>{STYLE}</style>'
         f'<h1>tribo beside its peers</h1><p class="note">Last measured {html.escape(newest)}; '

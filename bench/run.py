@@ -14,9 +14,11 @@ import os
 import pathlib
 import subprocess
 
+import extremes
 import report
 import report_problems
 import rings
+import robots
 import sim_scale
 import sim_speed
 from machine import BENCH, ROOT, compile_rigid, describe_machine, find_drake, find_mujoco, find_pinocchio, say
@@ -38,7 +40,8 @@ STUDIES = {
     "splitting": (["200"], []),
 }
 SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "sim",
-          "sim_scale", "page"]  # fmt: skip
+          "sim_scale", "robots", "extremes", "page"]  # fmt: skip
+LIGHT = ["robots", "extremes", "page"]  # suites that need tribo alone, or nothing, of the programs; not part of `all`, but the page
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
 
 
@@ -196,16 +199,27 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions, to see that it works")
     parser.add_argument("--study", action="store_true", help="also the settings of peers that were not the best")
     parser.add_argument("--solver", action="append", default=[], help="tribo solver, e.g. admm or nsgs:local=newton")
-    parser.add_argument("--time-cap", type=float, default=5.0, help="seconds per solve")
+    parser.add_argument("--time-cap", type=float, default=None, help="seconds per solve (5; extremes: 10)")
+    parser.add_argument("--before", type=pathlib.Path, help="extremes: an earlier extremes.csv, shown beside the new one")
+    parser.add_argument("--seconds", type=float, default=2.0, help="robots: simulated time of each run")
+    parser.add_argument("--run-cap", type=float, default=20.0, help="robots: seconds of wall clock per run")
+    parser.add_argument("--repeat", type=int, default=0, help="robots: runs of which the fastest counts (3; --quick: 1)")
     parser.add_argument("--scene", action="append", default=[], help="sim, sim_scale: only this one; the other rows are kept")
     parser.add_argument("--scale-cap", type=float, default=300.0,
                         help="sim_scale: CPU seconds per run, from where a scene grows no more")  # fmt: skip
     parser.add_argument("--out", type=pathlib.Path, default=BENCH / "results")
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "native" / "bin")
+    parser.add_argument("--bin", type=pathlib.Path, default=None,
+                        help="folder of tribo's programs (build/native/bin; robots: that and build/release/bin)")  # fmt: skip
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "bench", help="environment, temporary files")
     parser.add_argument("--no-pinocchio", action="store_true", help="do not make the virtual environment")
     arguments = parser.parse_args()
-    if not (arguments.bin / "tribo_bench").exists():
+    if arguments.time_cap is None:
+        arguments.time_cap = 10.0 if arguments.suite == "extremes" else 5.0
+    if arguments.before and not arguments.before.is_file():
+        parser.error(f"--before {arguments.before}: there is no such file")
+    arguments.bin_given = arguments.bin is not None
+    arguments.bin = arguments.bin or ROOT / "build" / "native" / "bin"
+    if arguments.suite not in LIGHT and not (arguments.bin / "tribo_bench").exists():
         parser.error(f"no {arguments.bin / 'tribo_bench'}: run `make bench PROBLEMS=dir`, or name the folder with --bin")
     arguments.out.mkdir(parents=True, exist_ok=True)
     arguments.work.mkdir(parents=True, exist_ok=True)
@@ -241,6 +255,10 @@ def main():
             sim_speed.drake(arguments, find_drake(arguments.work))
     if suite in ("all", "sim_scale"):
         sim_scale.scale(arguments)
+    if suite == "robots":
+        robots.robots(arguments)
+    if suite == "extremes":
+        extremes.extremes(arguments)
     say(f"the page is {report.write_page(arguments.out)}")
 
 

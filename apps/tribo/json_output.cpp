@@ -27,6 +27,22 @@ Json to_json(const Certificate& certificate, const FileOrder& order) {
   return json;
 }
 
+namespace {
+
+void add_contradictions(Json& json, const Report& report, const FileOrder& order) {
+  for (const Contradiction& c : report.contradictions) {
+    Json constraints = Json::array();
+    for (const Index i : c.constraints) constraints.push_back(order.constraint(i));
+    json["contradictions"].push_back({{"constraints", constraints},
+                                      {"shares", c.shares},
+                                      {"violation", c.violation},
+                                      {"speed_ratio", c.speed_ratio},
+                                      {"ray", order.to_file(c.ray)}});
+  }
+}
+
+}  // namespace
+
 Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrder& order,
              const Report& report) {
   Json json;
@@ -51,6 +67,7 @@ Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrd
                               {"time_ms", stage.seconds * 1e3},
                               {"error", stage.error}});
   }
+  add_contradictions(json, report, order);
   return json;
 }
 
@@ -59,10 +76,11 @@ std::string dump_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string solution_text(const Solution& solution, const FileOrder& order) {
+std::string solution_text(const Solution& solution, const Report& report, const FileOrder& order) {
   Json json;
   json["impulse"] = order.to_file(solution.impulse);
   json["velocity"] = order.to_file(solution.velocity);
+  add_contradictions(json, report, order);
   return dump_line(json) + "\n";
 }
 

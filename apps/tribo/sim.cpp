@@ -1,12 +1,15 @@
 // tribo sim: simulates a file or a built-in scene and says how it went. tribo scenes: lists the built-in ones.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 
 #include "apps/tribo/commands.h"
 #include "apps/tribo/sim_run.h"
+#include "apps/tribo/sim_start.h"
 #include "apps/tribo/solve_options.h"
 #include "apps/tribo/text_table.h"
 #include "apps/tribo/verified_solution.h"
@@ -24,18 +27,18 @@ namespace fs = std::filesystem;
 struct SimCommand {
   std::string file, scene, solver = "auto", law = "exact", scheme, record, keyframe, write_mjcf;
   std::vector<std::string> parameters, dumps, packages;
-  std::optional<double> dt, time;
+  std::optional<double> dt, time, stop_after;
   double tolerance = SimulatorSettings{}.tolerance;
   double time_limit = SimulatorSettings{}.time_limit;
   Index threads = 1, record_every = 1;
   bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false,
-       warm_up = false;
+       warm_up = false, hold = false, zero_control = false, energy = false;
 
   ExitCode run() const;
 
  private:
-  Scene load() const;
-  Scene load_file() const;
+  Scene load(std::vector<LoadWarning>& warnings) const;
+  Scene load_file(std::vector<LoadWarning>& warnings) const;
   ExitCode write(Scene loaded) const;
   void check() const;
   void check_outputs(const std::vector<ProblemDump>& problems) const;
@@ -44,6 +47,7 @@ struct SimCommand {
 };
 
 constexpr double kMaxSteps = 1e12;
+constexpr double kForever = std::numeric_limits<double>::infinity();
 
 double parse_number(const std::string& what, const std::string& text) {
   try {
@@ -102,8 +106,13 @@ void SimCommand::check() const {
   if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || floating)) {
     throw InvalidInput("--keyframe, --package, --strict and --floating belong to a file, not to --scene");
   }
+  if (!scene.empty() && (hold || zero_control)) {
+    throw InvalidInput("--hold and --zero-control belong to a file; a scene has its own controls");
+  }
+  if (hold && zero_control) throw InvalidInput("--hold and --zero-control exclude each other");
   if (dt) positive("--dt", *dt);
   if (time) positive("--time", *time);
+  if (stop_after) positive("--stop-after", *stop_after);
   positive("--tol", tolerance);
   if (!(time_limit > 0.0)) throw InvalidInput(fmt::format("--time-limit {}: it must be > 0 s", time_limit));
   if (threads < 1 || threads > 1024) {
@@ -130,7 +139,7 @@ void SimCommand::check_outputs(const std::vector<ProblemDump>& problems) const {
   }
 }
 
-Scene SimCommand::load_file() const {
+Scene SimCommand::load_file(std::vector<LoadWarning>& warnings) const {
   if (fs::is_directory(file)) throw InvalidInput(fmt::format("{} is a directory: name a model file", file));
   LoadOptions options;
   options.strict = strict;
@@ -147,23 +156,23 @@ Scene SimCommand::load_file() const {
   for (const LoadWarning& w : report.warnings) {
     if (!quiet) print_error(fmt::format("warning: {}:{}: {}", w.file, w.line, w.message));
   }
+  warnings = std::move(report.warnings);
   if (dt) loaded.world.time_step = *dt;
   loaded.start = initial_state(loaded.world.model);
   Vector control;
   if (!keyframe.empty()) {
-    std::vector<std::string> names;
-    for (const Keyframe& key : loaded.world.keyframes) names.push_back(key.name);
-    if (names.empty()) throw InvalidInput(fmt::format("--keyframe {}: {} has none", keyframe, file));
-    const Keyframe& key = loaded.world.keyframes[index_of_name("keyframe", keyframe, names)];
+    const Keyframe& key = find_keyframe(loaded.world, keyframe, file);
     loaded.start = key.state;
     control = key.control;
   }
+  if (hold) control = holding_control(loaded.world, loaded.start, control);
+  if (zero_control) control.setZero();
   if (control.size() > 0) loaded.control = [control](Simulator& s) { s.control() = control; };
   return loaded;
 }
 
-Scene SimCommand::load() const {
-  if (!file.empty()) return load_file();
+Scene SimCommand::load(std::vector<LoadWarning>& warnings) const {
+  if (!file.empty()) return load_file(warnings);
   std::vector<std::string> names;
   for (const SceneInfo& info : scene_catalogue()) names.emplace_back(info.name);
   index_of_name("scene", scene, names);
@@ -177,7 +186,7 @@ void SimCommand::apply(SimulatorSettings& settings) const {
   settings.law = index_of_name("law", law, laws) == 0 ? Law::exact : Law::convex;
   if (!scheme.empty()) settings.scheme = scheme_from_name(scheme);
   settings.tolerance = tolerance;
-  settings.time_limit = time_limit;
+  settings.time_limit = std::min(time_limit, stop_after.value_or(kForever));
   settings.threads = threads;
   settings.warm_start = !no_warm_start;
   settings.sleeping = sleeping;
@@ -200,7 +209,8 @@ ExitCode SimCommand::run() const {
   check();
   const std::vector<ProblemDump> problems = problem_dumps();
   check_outputs(problems);
-  Scene loaded = load();
+  std::vector<LoadWarning> warnings;
+  Scene loaded = load(warnings);
   if (!write_mjcf.empty()) return write(std::move(loaded));
   apply(loaded.settings);
   if (time) loaded.duration = *time;
@@ -212,8 +222,17 @@ ExitCode SimCommand::run() const {
                                  .warm_up = warm_up,
                                  .record = record,
                                  .record_every = record_every,
-                                 .dumps = problems});
-  run.go();
+                                 .dumps = problems,
+                                 .follow_energy = energy,
+                                 .stop_after = stop_after.value_or(kForever),
+                                 .warnings = std::move(warnings)});
+  try {
+    run.go();
+  } catch (const InvalidInput& error) {
+    // A state that is no longer finite: scripts still learn how far it came and what was missed before.
+    if (json && run.has_begun()) fmt::print("{}", run.json(error.what()));
+    throw;
+  }
   fmt::print("{}", json ? run.json() : run.text());
   return run.missed_steps() == 0 ? ExitCode::success : ExitCode::not_converged;
 }
@@ -267,6 +286,11 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->type_name("N")
       ->capture_default_str();
   command
+      ->add_option("--stop-after", state->stop_after,
+                   "Wall clock for all steps together, in s: the simulation ends there, and the summary "
+                   "says how many steps were done")
+      ->type_name("S");
+  command
       ->add_option("--record", state->record,
                    "Write the motion: .h5 (everything) or .csv (one line per frame)")
       ->type_name("FILE");
@@ -282,8 +306,15 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--write-mjcf", state->write_mjcf,
                    "Write the scene as MJCF, for other simulators, instead of simulating it")
       ->type_name("FILE");
-  command->add_option("--keyframe", state->keyframe, "Start from this keyframe of the file")
-      ->type_name("NAME");
+  command
+      ->add_option("--keyframe", state->keyframe,
+                   "Start from this keyframe of the file, by name or by number from 0, with its controls")
+      ->type_name("NAME|NUMBER");
+  command->add_flag("--hold", state->hold,
+                    "Constant controls that hold the start: the keyframe's; where it has none but zeros, "
+                    "drives with a position gain get the target at which they do not push");
+  command->add_flag("--zero-control", state->zero_control,
+                    "All controls zero, whatever the keyframe says (without a keyframe they are)");
   command
       ->add_option("--package", state->packages, "URDF: folder of package://NAME; may be given several times")
       ->type_name("NAME=FOLDER");
@@ -293,6 +324,9 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
   command->add_flag("--no-warm-start", state->no_warm_start, "Start every solve from zero");
   command->add_flag("--warm-up", state->warm_up,
                     "Simulate everything once before, neither counted nor recorded: for measuring speed");
+  command->add_flag("--energy", state->energy,
+                    "Follow the energy after every step: its maximum, the work of actuators and applied "
+                    "forces, and what was created beyond it");
   command->add_flag("--sleeping", state->sleeping, "Leave out islands at rest until something touches them");
   command->add_flag("--json", state->json, "Print the summary as JSON");
   command->add_flag("-q,--quiet", state->quiet, "No progress bar, no warnings");

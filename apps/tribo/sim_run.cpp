@@ -32,12 +32,22 @@ class CpuStopwatch {
   std::clock_t begin_ = std::clock();
 };
 
+// kg of the bodies that move.
+double moving_mass(const Model& model) {
+  double mass = 0.0;
+  for (Index t = 0; t < model.tree_count(); ++t) {
+    for (Index b = model.tree_body(t); b < model.tree_body_end(t); ++b) mass += model.inertia(b).mass;
+  }
+  return mass;
+}
+
 }  // namespace
 
 SimRun::SimRun(Scene scene, SimRunOptions options)
     : scene_(std::move(scene)), options_(std::move(options)), simulator_(scene_.world, scene_.settings) {
   simulator_.set_state(scene_.start);
   begin_ = simulator_.energy();
+  if (options_.follow_energy) balance_ = std::make_unique<EnergyBalance>(simulator_);
 }
 
 double SimRun::per_step(double sum) const {
@@ -54,6 +64,9 @@ void SimRun::add(const StepReport& r) {
   iterations_ += r.iterations;
   errors_ += r.error;
   penetration_ = std::max(penetration_, r.penetration);
+  last_penetration_ = r.penetration;
+  correction_work_ += r.correction_work;
+  if (to_string(r.status) == std::string_view("infeasible")) ++infeasible_;
   if (r.error > worst_ || std::isnan(r.error)) {
     worst_ = r.error;
     worst_step_ = r.step;
@@ -78,9 +91,10 @@ std::int64_t SimRun::planned_steps() const {
 
 // Memory is where it will be afterwards, and the processor knows the way.
 void SimRun::warm_up(std::int64_t steps) {
-  for (std::int64_t k = 0; k < steps; ++k) {
+  double seconds = 0.0;
+  for (std::int64_t k = 0; k < steps && seconds < options_.stop_after; ++k) {
     scene_.control(simulator_);
-    simulator_.step();
+    seconds += simulator_.step().times.total();
   }
   simulator_.restart(scene_.start);
 }
@@ -106,14 +120,15 @@ void SimRun::go() {
   };
   std::int64_t shown = 0;
   CpuStopwatch watch(seconds_);
-  for (std::int64_t k = 0; k < steps; ++k) {
+  for (std::int64_t k = 0; k < steps && times_.total() < options_.stop_after; ++k) {
     scene_.control(simulator_);
     const StepReport report = simulator_.step();
     add(report);
     scene_.observe(simulator_, report);
     const bool shows = bar && (k + 1) * std::min<std::int64_t>(steps, 1000) / steps > shown;
-    if (!recorder && !shows && !asks_for_problem(report.step)) continue;
+    if (!recorder && !shows && !balance_ && !asks_for_problem(report.step)) continue;
     watch.stop();
+    if (balance_) balance_->add(simulator_);
     if (recorder) recorder->record(simulator_, report);
     dump_problem(report.step);
     if (shows) {
@@ -157,6 +172,16 @@ std::string SimRun::text() const {
        fmt::format(
            "{:.6g} J at the beginning, {:.6g} J at the end (kinetic {:.3g}, weight {:.3g}, springs {:.3g})",
            begin_.total(), end.total(), end.kinetic, end.weight, end.springs));
+  if (balance_) {
+    line("energy balance",
+         fmt::format("maximum {:.6g} J, work of actuators and applied forces {:.6g} J, created {:.3g} J, "
+                     "largest rise {:.3g} J",
+                     balance_->maximum(), balance_->work(), balance_->created(), balance_->largest_rise()));
+  }
+  if (simulator_.step_count() < planned_steps()) {
+    line("stopped early", fmt::format("{} of {} steps in {:g} s", simulator_.step_count(), planned_steps(),
+                                      options_.stop_after));
+  }
   line("state hash", fmt::format("{:016x}", simulator_.state_hash()));
   const std::vector<Observable> observables = scene_.observables(simulator_);
   if (observables.empty()) return text;
@@ -166,7 +191,7 @@ std::string SimRun::text() const {
   return text + table.str("  ");
 }
 
-std::string SimRun::json() const {
+std::string SimRun::json(const std::string& failure) const {
   using nlohmann::ordered_json;
   const double wall = times_.total(), simulated = simulator_.state().time - scene_.start.time;
   const auto energy = [](const Energy& e) {
@@ -180,6 +205,7 @@ std::string SimRun::json() const {
   out["scheme"] = to_string(simulator_.settings().scheme);
   out["dt"] = simulator_.time_step();
   out["steps"] = simulator_.step_count();
+  out["planned_steps"] = planned_steps();
   out["steps_per_second"] = simulator_.step_count() / std::max(wall, 1e-12);
   out["cpu_seconds"] = seconds_;
   out["real_time_factor"] = simulated / std::max(wall, 1e-12);
@@ -190,18 +216,40 @@ std::string SimRun::json() const {
                         {"mean", per_step(errors_)},
                         {"tolerance", simulator_.settings().tolerance}};
   out["missed_steps"] = missed_steps();
+  out["infeasible_steps"] = infeasible_;
   out["penetration"] = penetration_;
+  out["penetration_end"] = last_penetration_;
   out["time_split"] = {{"kinematics", times_.kinematics},
                        {"collision", times_.collision},
                        {"assembly", times_.assembly},
                        {"solve", times_.solve},
                        {"integrate", times_.integrate}};
   out["energy"] = {{"begin", energy(begin_)}, {"end", energy(simulator_.energy())}};
+  if (balance_) {
+    out["energy"]["maximum"] = balance_->maximum();
+    out["energy"]["drive_work"] = balance_->work();
+    out["energy"]["correction_work"] = correction_work_;
+    out["energy"]["created"] = balance_->created();
+    out["energy"]["largest_rise"] = balance_->largest_rise();
+  }
   ordered_json observables = ordered_json::object();
   for (const Observable& o : scene_.observables(simulator_)) observables[o.name] = o.value;
   out["observables"] = observables;
   out["state_hash"] = fmt::format("{:016x}", simulator_.state_hash());
-  return out.dump(2) + "\n";
+  std::vector<std::string> keyframes;
+  for (const Keyframe& key : simulator_.world().keyframes) keyframes.push_back(key.name);
+  out["model"] = {{"dofs", simulator_.model().dof_count()},
+                  {"keyframes", keyframes},
+                  {"actuators", simulator_.model().actuators().size()},
+                  {"mass", moving_mass(simulator_.model())}};
+  out["max_speed_end"] = simulator_.state().v.size() > 0 ? simulator_.state().v.cwiseAbs().maxCoeff() : 0.0;
+  ordered_json warnings = ordered_json::array();
+  for (const LoadWarning& w : options_.warnings) {
+    warnings.push_back({{"file", w.file}, {"line", w.line}, {"message", w.message}});
+  }
+  out["warnings"] = warnings;
+  if (!failure.empty()) out["failure"] = failure;
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tribo::cli

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "apps/tribo/energy_balance.h"
+#include "tribo/io/load.h"
 #include "tribo/sim/scene.h"
 
 namespace tribo::cli {
@@ -20,6 +24,9 @@ struct SimRunOptions {
   std::string record = {};  // file, empty: none
   Index record_every = 1;
   std::vector<ProblemDump> dumps = {};
+  bool follow_energy = false;                                   // after every step; its time is not counted
+  double stop_after = std::numeric_limits<double>::infinity();  // s of wall clock in steps
+  std::vector<LoadWarning> warnings = {};                       // of the file, for the JSON
 };
 
 class SimRun {
@@ -27,9 +34,11 @@ class SimRun {
   SimRun(Scene scene, SimRunOptions options);
 
   void go();
+  bool has_begun() const { return simulator_.step_count() > 0; }
   std::int64_t missed_steps() const { return simulator_.missed_steps(); }
   std::string text() const;
-  std::string json() const;
+  // `failure`: why the run ended before its time, empty otherwise.
+  std::string json(const std::string& failure = {}) const;
 
  private:
   std::int64_t planned_steps() const;
@@ -42,9 +51,12 @@ class SimRun {
   SimRunOptions options_;
   Simulator simulator_;
   Energy begin_;
+  std::unique_ptr<EnergyBalance> balance_;  // where it is followed
   StepTimes times_;
   double contacts_ = 0.0, iterations_ = 0.0, errors_ = 0.0;  // sums
-  double worst_ = 0.0, penetration_ = 0.0;
+  double worst_ = 0.0, penetration_ = 0.0, last_penetration_ = 0.0;
+  double correction_work_ = 0.0;  // J
+  std::int64_t infeasible_ = 0;
   std::int64_t worst_step_ = 0;
   double seconds_ = 0.0;  // CPU time of the process, stepping only
 };

@@ -1,6 +1,7 @@
 // tribo solve: solves problem files and prints reports.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -85,6 +86,28 @@ std::string stages_text(const Report& report) {
   return fmt::format("  {}, stages summed over them:\n{}", islands, table.str("    "));
 }
 
+// Why there is no solution.
+std::string contradictions_text(const Report& report, const FileOrder& order) {
+  constexpr std::size_t kNamed = 12;  // as many as a line holds
+  std::string text;
+  for (const Contradiction& c : report.contradictions) {
+    std::string names;
+    for (std::size_t k = 0; k < std::min(kNamed, c.constraints.size()); ++k) {
+      names += fmt::format("{}{}", k > 0 ? ", " : "", order.constraint(c.constraints[k]));
+    }
+    if (c.constraints.size() > kNamed) names += fmt::format(" and {} more", c.constraints.size() - kNamed);
+    text += c.constraints.size() == 1
+                ? fmt::format("  no solution: every velocity violates constraint {} by at least {:.3g} m/s\n",
+                              names, c.violation)
+                : fmt::format(
+                      "  no solution: constraints {} contradict each other; every velocity violates one "
+                      "of them by at least {:.3g} m/s\n",
+                      names, c.violation);
+  }
+  if (!text.empty()) text += "  the velocities returned are those of least violation\n";
+  return text;
+}
+
 std::string report_text(const std::string& file, const LoadedProblem& loaded, const FileOrder& order,
                         const Report& report, bool explain) {
   const ContactProblem& problem = loaded.problem;
@@ -95,12 +118,12 @@ std::string report_text(const std::string& file, const LoadedProblem& loaded, co
                 "problem\n",
                 counted(report.regularized_count, "constraint"))
           : std::string();
-  return fmt::format("{}: {}, {}, {}\n  {}: {}, {}, {}, {} ms\n{}{}{}", file,
+  return fmt::format("{}: {}, {}, {}\n  {}: {}, {}, {}, {} ms\n{}{}{}{}", file,
                      counted(problem.contact_count(), "contact"), counted(problem.row_count(), "row"),
                      counted(problem.dof_count(), "dof"), report.solver, to_string(report.status),
                      counted(report.iterations, "iteration"), counted(report.factorizations, "factorization"),
-                     format_ms(report.seconds * 1e3), supplied, explain ? stages_text(report) : "",
-                     certificate_text(report.certificate, order));
+                     format_ms(report.seconds * 1e3), contradictions_text(report, order), supplied,
+                     explain ? stages_text(report) : "", certificate_text(report.certificate, order));
 }
 
 std::string history_text(const Report& report) {
@@ -177,7 +200,7 @@ ExitCode SolveCommand::solve_file(const std::string& file, Solver& solver_object
     fmt::print("{}", report_text(file, loaded, order, report, explain));
   }
   std::fflush(stdout);
-  if (!solution.empty()) write_file(solution, solution_text(result, order));
+  if (!solution.empty()) write_file(solution, solution_text(result, report, order));
   if (!history.empty()) write_file(history, history_text(report));
   return report.status == Status::converged ? ExitCode::success : ExitCode::not_converged;
 }
@@ -231,7 +254,7 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--solution", state->solution,
                    "Write {\"impulse\":[...],\"velocity\":[...]} in the file's order: contacts, each as "
                    "(n, t1, t2) or (n, t) in planar problems, then bilateral rows, then unilateral and box "
-                   "rows; N s and m/s")
+                   "rows; N s and m/s; of infeasible problems with the proof, \"contradictions\"")
       ->type_name("OUT.json");
   command->add_flag("--explain", state->explain, "Show the stages of the solve, their cost and their effect");
   CLI::Option* json =
@@ -239,7 +262,8 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
   command->add_flag("--quiet", state->quiet, "Print no report: only messages and the exit code")
       ->excludes(json);
   command->footer(
-      "Exit code: 0 all converged, 3 some not, 2 some file or argument invalid (the other files are "
+      "Exit code: 0 all converged, 3 some not (infeasible: proved to have no solution), 2 some file or "
+      "argument invalid (the other files are "
       "solved).\n"
       "Of problems given by W, as FCLIB local, the dofs in the report are the numerical rank of W.\n"
       "Example:\n"

@@ -166,6 +166,65 @@ assert all(a[k] == b[k] for k in keys), (a, b)
 '
 cmp plain.csv warmed.csv || fail "a warm-up changed the recording"
 
+# Keyframes by number, and what drives do there: nothing, what the keyframe says, or hold the pose.
+cat >servo.xml <<'XML'
+<mujoco>
+  <option timestep="0.002" gravity="0 0 0"/>
+  <worldbody>
+    <body name="arm"><joint name="pivot" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="1"/></body>
+  </worldbody>
+  <actuator><position name="servo" joint="pivot" gear="2" kp="50" kv="2" ctrlrange="-3 3"/></actuator>
+  <keyframe><key qpos="0.7"/><key name="pulled" qpos="0.7" ctrl="-1"/></keyframe>
+</mujoco>
+XML
+check_energy='
+import json
+r = json.load(open("out"))
+e = r["energy"]
+assert {"maximum", "drive_work", "created", "largest_rise"} <= set(e), e
+assert r["model"]["dofs"] == 1 and r["model"]["keyframes"] == ["", "pulled"] and abs(r["model"]["mass"] - 1) < 1e-12, r
+assert r["planned_steps"] == r["steps"] and r["warnings"] == [], r
+# Without gravity and contacts, and with one joint: all energy comes from the drive, none is created.
+assert abs(e["end"]["kinetic"] - e["drive_work"]) < 1e-12 + 1e-9 * e["maximum"] and e["created"] < 1e-9 * e["maximum"] + 1e-15, e
+'
+expect 0 sim servo.xml --keyframe 0 --hold --time 0.1 --energy --json
+check_python "a held pose rests" "$check_energy"'assert e["maximum"] < 1e-20 and r["max_speed_end"] < 1e-10, r'
+expect 0 sim servo.xml --keyframe 0 --time 0.1 --energy --json
+cp out zeros.json
+check_python "a keyframe without controls pulls to zero" "$check_energy"'assert e["maximum"] > 1, e'
+expect 0 sim servo.xml --keyframe 1 --zero-control --time 0.1 --energy --json
+check_python "controls of a keyframe switched off" "$check_energy"'
+assert r["state_hash"] == json.load(open("zeros.json"))["state_hash"], r'
+expect 0 sim servo.xml --keyframe 1 --time 0.1 --json
+cp out pulled.json
+expect 0 sim servo.xml --keyframe pulled --hold --time 0.1 --energy --json
+check_python "controls of a keyframe held" "$check_energy"'
+assert r["state_hash"] == json.load(open("pulled.json"))["state_hash"] != json.load(open("zeros.json"))["state_hash"], r'
+expect 0 sim servo.xml --keyframe 1 --time 0.02 --energy --quiet
+expect_in out "energy balance"
+expect_error "has 2 keyframes, numbered from 0" sim servo.xml --keyframe 2
+expect_error "unknown keyframe" sim servo.xml --keyframe 1.5
+for option in --hold --zero-control; do expect_error "belong to a file" sim --scene slope $option; done
+expect_error "exclude each other" sim servo.xml --hold --zero-control
+
+# A limit on the whole run: fewer steps, said in both summaries.
+expect_error "--stop-after" sim --scene slope --stop-after 0
+expect 0 sim --scene slope --time 1000 --stop-after 0.05 --json
+check_python "a run that was stopped" '
+import json
+r = json.load(open("out"))
+assert 0 < r["steps"] < r["planned_steps"], r'
+expect 0 sim --scene slope --time 1000 --stop-after 0.05 --quiet
+expect_in out "stopped early"
+
+# A simulation that blows up: exit code 2; with --json scripts learn how far it came.
+expect 2 sim wild.xml --keyframe lifted --quiet --json
+expect_in err "no longer finite"
+check_python "the summary of what blew up" '
+import json
+r = json.load(open("out"))
+assert "no longer finite" in r["failure"] and r["steps"] >= 1, r'
+
 # The same bits again, on two threads, and not by accident.
 hash_of() {
   expect 0 sim --scene clutter --set bodies=20 --set walls=0 --time 0.3 --json "$@"

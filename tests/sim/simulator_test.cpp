@@ -66,17 +66,6 @@ TEST(Simulator, CompliantGroundGivesWayByWeightOverStiffness) {
   }
 }
 
-TEST(Simulator, PenetrationIsRemovedWithoutAJump) {
-  Simulator simulator(crate_on_floor({.friction = 0.5}, 0.09));
-  double fastest = 0.0;
-  for (Index k = 0; k < 200; ++k) {
-    simulator.step();
-    fastest = std::max(fastest, simulator.state().v[2]);
-  }
-  EXPECT_NEAR(simulator.state().q[2], 0.1, 1e-6);
-  EXPECT_LE(fastest, 1.0 + 1e-5);  // max_stabilization_velocity
-}
-
 TEST(Simulator, RestitutionBouncesToItsSquareOfTheHeight) {
   World world = crate_on_floor({.friction = 0.0, .restitution = 0.8}, 0.0);
   world.geoms.pop_back();

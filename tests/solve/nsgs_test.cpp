@@ -178,7 +178,10 @@ TEST(Nsgs, SuspectsThatThereIsNoSolution) {
   const ContactProblem problem = builder.build();
   Solution solution;
   Settings settings = tight(1e-12);
+  settings.prove_infeasible = false;
   EXPECT_EQ(nsgs()->solve(problem, settings, solution).status, Status::no_solution_suspected);
+  settings.prove_infeasible = true;
+  EXPECT_EQ(nsgs()->solve(problem, settings, solution).status, Status::infeasible);
 }
 
 TEST(Nsgs, ObeysLimits) {

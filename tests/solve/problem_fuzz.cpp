@@ -1,10 +1,11 @@
 // Random small problems of every nasty sort, through every solver: extreme friction and masses, duplicate and
-// opposing contacts, rank-deficient and contradictory constraints, idle rows, degenerate boxes.
+// opposing contacts, rank-deficient and contradictory constraints, idle rows, degenerate boxes, rows in units of 1e+-30,
+// free motions that ask for nothing but rounding, numbers around 1e-150.
 //
 //   tribo_problem_fuzz [--seconds S] [--cases N] [--seed K]
 //
-// Fails on a NaN, an exception, a `converged` that an independent certificate does not confirm, and a
-// `converged` on constraints that contradict each other by construction. A crash names its case by stopping at
+// Fails on a NaN, an exception, a `converged` that the certificate or an independent evaluation in long double does not
+// confirm, and a `converged` on constraints that contradict each other by construction. A crash names its case by stopping at
 // it: `--seed K` repeats the run.
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "tests/support/long_twin.h"
 #include "tests/support/random.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/solve/catalogue.h"
@@ -39,6 +41,9 @@ class CaseMaker {
     // An error relative to the largest impulse cannot see a contradiction between feathers beside an anvil.
     made.contradictory = chance(0.02);
     const bool extreme = !made.contradictory && chance(0.5);
+    quiet_ = !made.contradictory && chance(0.1);
+    unit_ = !made.contradictory && chance(0.05) ? 1e-150 : 1.0;
+    motion_.clear();
     for (int t = 0; t < trees; ++t) add_tree(builder, extreme);
     const int constraints = below(8) + 1;
     last_.clear();
@@ -58,8 +63,10 @@ class CaseMaker {
     const double mass = extreme ? random_.log_uniform(1e-6, 1e6) : random_.log_uniform(0.1, 10.0);
     Matrix a = random_.matrix(n, n);
     a = (a * a.transpose() + 0.1 * Matrix::Identity(n, n)).eval();
-    builder.add_tree(mass * a, mass * random_.vector(n) * (chance(0.1) ? 0.0 : 1.0));
+    const Vector v = unit_ * random_.vector(n) * (chance(0.1) ? 0.0 : 1.0);
+    builder.add_tree(mass * a, mass * (quiet_ ? Vector(a * v) : v));
     sizes_.push_back(n);
+    motion_.push_back(v);
   }
 
   std::vector<JacobianPiece> pieces(Index rows) {
@@ -69,7 +76,23 @@ class CaseMaker {
     const int second = below(static_cast<int>(sizes_.size()));
     if (second != first && chance(0.6)) made.push_back({second, random_.matrix(rows, sizes_[second])});
     if (chance(0.03)) made[0].block.setZero();
+    if (chance(0.02)) made.resize(1), made[0].block.setZero();
+    if (chance(0.05)) {  // measured in another unit
+      const double unit = chance(0.5) ? 1e30 : 1e-30;
+      for (JacobianPiece& piece : made) piece.block *= unit;
+    }
     return made;
+  }
+
+  // Where the free motion is quiet, what it does to these rows is taken off again: rounding is left.
+  Vec3 bias(const std::vector<JacobianPiece>& made) {
+    Vec3 bias = unit_ * (chance(0.5) ? Vec3(Vec3::Zero()) : random_.vec3());
+    if (!quiet_) return bias;
+    bias.setZero();
+    for (const JacobianPiece& piece : made) {
+      bias.head(piece.block.rows()) -= piece.block * motion_[static_cast<std::size_t>(piece.tree)];
+    }
+    return bias;
   }
 
   double friction() {
@@ -89,22 +112,22 @@ class CaseMaker {
       last_ = made;
       const Vec3 r =
           soft * Vec3(1.0, chance(0.5) ? 1.0 : random_.uniform(0.0, 1.0), random_.uniform(0.1, 1.0));
-      builder.add_contact(friction(), made, chance(0.5) ? Vec3::Zero() : random_.vec3(), r);
+      builder.add_contact(friction(), made, bias(made), r);
       return;
     }
-    const double bias = chance(0.5) ? 0.0 : random_.uniform();
+    const std::vector<JacobianPiece> made = pieces(1);
     switch (below(3)) {
       case 0:
-        builder.add_unilateral(pieces(1), bias, soft);
+        builder.add_unilateral(made, bias(made)[0], soft);
         break;
       case 1:
-        builder.add_bilateral(pieces(1), bias, soft);
+        builder.add_bilateral(made, bias(made)[0], soft);
         break;
       default: {
         const double infinity = std::numeric_limits<double>::infinity();
         const double lower = chance(0.2) ? -infinity : -random_.log_uniform(1e-3, 10.0);
         const double upper = chance(0.2) ? infinity : chance(0.1) && lower > -infinity ? lower : 1.0;
-        builder.add_box(lower, upper, pieces(1), bias, soft);
+        builder.add_box(lower, upper, made, bias(made)[0], soft);
       }
     }
   }
@@ -119,6 +142,9 @@ class CaseMaker {
 
   Random random_;
   std::vector<Index> sizes_;
+  std::vector<Vector> motion_;  // free velocities of the trees
+  bool quiet_ = false;
+  double unit_ = 1.0;
   std::vector<JacobianPiece> last_;
 };
 
@@ -139,6 +165,16 @@ std::string complaint(const Case& made, Solver& solver, Law law) {
   bare.impulse = solution.impulse;
   const double error = certify(made.problem, bare, law).error.value;
   if (!(error <= kTolerance)) return fmt::format("converged, but the certificate says {:.2e}", error);
+  const double witness = LongTwin(made.problem).error(solution.impulse, law);
+  if (!(witness <= 1.001 * kTolerance))
+    return fmt::format("converged, but in long double it is {:.2e}", witness);
+  for (Index i = 0; i < made.problem.constraint_count(); ++i) {
+    const bool held = made.problem.kind(i) == ConstraintKind::bilateral;
+    const double q = made.problem.free_velocity()[made.problem.row(i)];
+    if (made.problem.is_idle(i) && held && std::abs(q) > 1e-3 * std::max(1.0, made.problem.free_speed())) {
+      return fmt::format("converged, but constraint {} cannot move and asks for {:.2e}", i, q);
+    }
+  }
   return "";
 }
 

@@ -8,14 +8,15 @@
 
 #include "tribo/math/cone.h"
 #include "tribo/math/errors.h"
+#include "tribo/math/norms.h"
 #include "tribo/problem/natural_map.h"
+#include "tribo/problem/rounding.h"
 
 namespace tribo {
 namespace {
 
 // A contact counts as sticking (strictly inside its cone) below this share of the friction limit, and as
-// loaded above this share of the largest impulse; a slip counts above this share of the largest free
-// velocity.
+// loaded above this share of the reference; a slip counts above this share of the largest demand.
 constexpr double kStickShare = 0.999;
 constexpr double kLoadedShare = 1e-6;
 constexpr double kSlipShare = 1e-6;
@@ -80,7 +81,8 @@ Vec3 project_dual(const Local& local, const Vec3& x) {
 Vec3 contact_map(const Local& local, double step) {
   const Vec3& lambda = local.lambda;
   const Vec3 move = step * local.hat;
-  if (lambda.squaredNorm() > move.squaredNorm()) return move - project_dual(local, move - lambda);
+  if (lambda.lpNorm<Eigen::Infinity>() > move.lpNorm<Eigen::Infinity>())
+    return move - project_dual(local, move - lambda);
   return lambda - project_primal(local, lambda - move);
 }
 
@@ -97,9 +99,10 @@ Vec3 natural_map(const ContactProblem& problem, Index i, const Local& local, dou
 }
 
 double scaled_error(const ContactProblem& problem, Index i, const Local& local) {
-  const double step = 1.0 / problem.scale(i);
-  if (problem.kind(i) != ConstraintKind::contact) return std::abs(scalar_map(problem, i, local, step));
-  return contact_map(local, step).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  const double step = problem.inverse_scale(i);
+  const double root = problem.root_scale(i);
+  if (problem.kind(i) != ConstraintKind::contact) return root * std::abs(scalar_map(problem, i, local, step));
+  return root * contact_map(local, step).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
 }
 
 // |x_i|_inf.
@@ -109,31 +112,28 @@ double largest_of(const Vector& x, const ContactProblem& problem, Index i) {
   return problem.rows(i) == 1 ? first : std::max({first, std::abs(rows[1]), std::abs(rows[2])});
 }
 
-// Impulses that grow without bound, because constraints contradict each other, must not buy accuracy.
-double bounded_reference(double natural, double largest) {
-  return natural > 0.0 ? std::clamp(largest, 1e-3 * natural, 1e2 * natural) : largest;
-}
-
 double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
 
 // Everything but the three normalised errors, at one constraint.
 void judge_contact(const ContactProblem& problem, Index i, const Local& local, double reference,
-                   double velocity_reference, Certificate& out) {
+                   Certificate& out) {
   const double mu = problem.friction(i);
-  raise(out.cone_primal, (local.lambda - project_primal(local, local.lambda)).norm(), i);
-  raise(out.cone_dual, (local.hat - project_dual(local, local.hat)).norm(), i);
+  raise(out.cone_primal, safe_norm(local.lambda - project_primal(local, local.lambda)), i);
+  raise(out.cone_dual, safe_norm(local.hat - project_dual(local, local.hat)), i);
   raise(out.complementarity, std::abs(local.lambda.dot(local.hat)), i);
   raise(out.penetration_velocity, std::max(0.0, -local.w[2]), i);
   const double limit = mu * local.lambda[2];
-  const double friction = local.lambda.head<2>().norm();
-  const double slip = local.w.head<2>().norm();
-  const bool loaded = local.lambda[2] > kLoadedShare * reference;
+  const double friction = detail::tangent_norm(local.lambda);
+  const double slip = detail::tangent_norm(local.w);
+  const double root = problem.root_scale(i);
+  const bool loaded = root * local.lambda[2] > kLoadedShare * reference;
   if (!loaded) return;
   if (friction < kStickShare * limit) {
     raise(out.stick_slip_velocity, slip, i);
-  } else if (slip > kSlipShare * velocity_reference && friction > 0.0) {
-    const double sine = local.lambda[0] * local.w[1] - local.lambda[1] * local.w[0];
-    const double cosine = -local.lambda.head<2>().dot(local.w.head<2>());
+  } else if (slip > kSlipShare * root * problem.largest_demand() && friction > 0.0) {
+    const Vec2 e = local.lambda.head<2>() / friction, d = local.w.head<2>() / slip;
+    const double sine = e[0] * d[1] - e[1] * d[0];
+    const double cosine = -e.dot(d);
     raise(out.slip_angle, std::abs(std::atan2(sine, cosine)), i);
   }
 }
@@ -154,20 +154,16 @@ void judge_scalar(const ContactProblem& problem, Index i, const Local& local, do
       raise(out.penetration_velocity, std::abs(w), i);
       break;
     default: {
-      // Where w pushes towards an absent bound, the largest impulse around stands in for the distance to it.
+      // Where w pushes towards an absent bound, an impulse of the reference's size stands in for the distance to it.
+      const double root = problem.is_idle(i) ? 1.0 : problem.root_scale(i);
       const double room = std::abs(w > 0.0 ? lambda - problem.lower(i) : problem.upper(i) - lambda);
-      raise(out.complementarity, std::abs(w) * (std::isfinite(room) ? room : reference), i);
+      raise(out.complementarity, std::abs(w) * (std::isfinite(room) ? room : reference / root), i);
       break;
     }
   }
 }
 
 }  // namespace
-
-double reference_impulse(const ContactProblem& problem, const Vector& impulse) {
-  return bounded_reference(problem.natural_impulse(),
-                           impulse.size() > 0 ? impulse.lpNorm<Eigen::Infinity>() : 0.0);
-}
 
 double natural_map(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
                    Law law) {
@@ -270,7 +266,7 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
     if (!(largest_of(impulse, problem, i) * problem.scale(i) > kFar * fastest)) continue;
     if (runs_away(problem, i, local_values(problem, i, impulse, velocity, law), fastest, energy)) return true;
   }
-  if (impulse.lpNorm<Eigen::Infinity>() <= kBeyond * problem.natural_impulse()) return false;
+  if (impulse_sizes(problem, impulse).largest <= kBeyond * problem.largest_demand()) return false;
   double gap = 0.0;
   double work = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
@@ -287,39 +283,133 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
   return gap > kShare * std::max(std::abs(free), std::abs(work - free));
 }
 
-double Certifier::error(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
-                        Measure measure) {
+namespace {
+
+// sqrt(sum_i |map_i|^2) with step 1, mixed units. The squares of very small and very large problems leave the range of
+// doubles: they are scaled then.
+double plain_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
+  const auto sum = [&](double unit) {
+    double squared = 0.0;
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      const Local local = local_values(problem, i, impulse, velocity, law);
+      squared += (natural_map(problem, i, local, 1.0) / unit).squaredNorm();
+    }
+    return squared;
+  };
+  const double squared = sum(1.0);
+  if (is_safe_square(squared) || std::isnan(squared)) return std::sqrt(squared);
   double largest = 0.0;
-  double squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, velocity, law);
-    if (measure == Measure::scaled) {
-      const double e = scaled_error(problem, i, local);
-      if (is_worse(e, largest)) largest = e;
-    } else {
-      squared += natural_map(problem, i, local, 1.0).squaredNorm();
+    largest = std::max(largest, natural_map(problem, i, local, 1.0).lpNorm<Eigen::Infinity>());
+  }
+  return largest > 0.0 && std::isfinite(largest) ? largest * std::sqrt(sum(largest)) : largest;
+}
+
+// The same with the strict operator, of contacts; scalars are as above.
+double strict_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
+  double largest = 0.0, scaled = 0.0;  // largest^2 scaled is the sum of squares
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Local local = local_values(problem, i, impulse, velocity, law);
+    const bool contact = problem.kind(i) == ConstraintKind::contact;
+    const Vec3 map = contact
+                         ? Vec3(local.lambda - project_strict(local.lambda - local.w, problem.friction(i)))
+                         : natural_map(problem, i, local, 1.0);
+    const double size = safe_norm(map);
+    if (!std::isfinite(size)) return size;
+    if (size > largest) {
+      scaled = 1.0 + scaled * (largest / size) * (largest / size);
+      largest = size;
+    } else if (size > 0.0) {
+      scaled += (size / largest) * (size / largest);
     }
   }
-  if (measure == Measure::scaled) return ratio(largest, reference_impulse(problem, impulse));
-  const double q = problem.free_velocity().norm();
-  if (measure == Measure::fclib) return ratio(std::sqrt(squared), q);
-  return ratio(std::sqrt(squared), std::max({q, impulse.norm(), velocity.norm()}));
+  return largest * std::sqrt(scaled);
+}
+
+// max over the constraints of their errors, and where. A NaN wins.
+Worst scaled_worst(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
+                   double common) {
+  Worst worst;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const double map = scaled_error(problem, i, local_values(problem, i, impulse, velocity, law));
+    raise(worst, ratio(map, reference_of(problem, i, common)), i);
+  }
+  if (problem.idle_count() == 0) return worst;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.is_idle(i)) raise(worst, idle_error(problem, i, law), i);
+  }
+  return worst;
+}
+
+}  // namespace
+
+double Certifier::error(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
+                        Measure measure) {
+  if (measure == Measure::scaled) {
+    return scaled_worst(problem, impulse, velocity, law, common_reference(problem, impulse)).value;
+  }
+  const double map = plain_norm(problem, impulse, velocity, law);
+  const double q = safe_norm(problem.free_velocity());
+  if (measure == Measure::fclib) return ratio(map, q);
+  return ratio(map, std::max({q, safe_norm(impulse), safe_norm(velocity)}));
 }
 
 double Certifier::error_alone(const ContactProblem& problem, Index i, const Vector& impulse,
                               const Vector& velocity, Law law, Measure measure) {
   const Local local = local_values(problem, i, impulse, velocity, law);
   if (measure == Measure::scaled) {
-    const double natural = std::max({largest_of(problem.free_velocity(), problem, i) / problem.scale(i),
-                                     problem.lower(i), -problem.upper(i)});
-    return ratio(scaled_error(problem, i, local),
-                 bounded_reference(natural, local.lambda.cwiseAbs().maxCoeff()));
+    const double root = problem.root_scale(i);
+    if (root == 0.0) return std::max(scaled_error(problem, i, local), idle_error(problem, i, law));
+    const BlockJacobian& jacobian = problem.jacobian();
+    double energy = 0.0;
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+      energy = std::max(energy, problem.tree_root_energy(jacobian.piece_tree(p)));
+    }
+    const double demand = std::max({problem.demand(i), root * problem.lower(i), -root * problem.upper(i)});
+    const double common =
+        bounded_reference(root * local.lambda.cwiseAbs().maxCoeff<Eigen::PropagateNaN>(), demand, energy);
+    return ratio(scaled_error(problem, i, local), reference_of(problem, i, common));
   }
   const Index row = problem.row(i), n = problem.rows(i);
-  const double map = natural_map(problem, i, local, 1.0).norm();
-  const double q = problem.free_velocity().segment(row, n).norm();
+  const double map = safe_norm(natural_map(problem, i, local, 1.0));
+  const double q = safe_norm(problem.free_velocity().segment(row, n));
   if (measure == Measure::fclib) return ratio(map, q);
-  return ratio(map, std::max({q, local.lambda.norm(), velocity.segment(row, n).norm()}));
+  return ratio(map, std::max({q, safe_norm(local.lambda), safe_norm(velocity.segment(row, n))}));
+}
+
+namespace {
+
+// Rounding counts from this share of an error on.
+constexpr double kCounts = 0.1;
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+// Whether `rounding` may be much of an error, or decide whether it is below the tolerance.
+bool counts(double rounding, double error, double tolerance) {
+  return rounding > kCounts * std::max(error, tolerance) ||
+         (error <= tolerance && error + rounding > tolerance);
+}
+
+// What rounding can do to plain_norm(), relative to |q|; |delta u_i| as in problem/rounding.h.
+double plain_rounding(const ContactProblem& problem, const Vector& impulse, const ImpulseSizes& sizes) {
+  double root = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) root = detail::norm2(root, problem.root_scale(i));
+  const double energy = problem.mass_growth() * (sizes.sum + problem.root_energy());
+  return ratio(kRoundings * kEpsilon * (root * energy + safe_norm(impulse)),
+               safe_norm(problem.free_velocity()));
+}
+
+}  // namespace
+
+double Certifier::confirm(const ContactProblem& problem, const Vector& impulse, double error,
+                          double tolerance, Law law, Measure measure) {
+  const ImpulseSizes sizes = impulse_sizes(problem, impulse);
+  const bool scaled = measure == Measure::scaled;
+  const double rounding =
+      scaled ? evaluation_rounding(problem, sizes, kEpsilon) : plain_rounding(problem, impulse, sizes);
+  if (!counts(rounding, error, tolerance)) return error + rounding;
+  const ExtendedErrors exact = extended_.errors(problem, impulse, law);
+  return scaled ? exact.scaled : measure == Measure::fclib ? exact.fclib : exact.siconos;
 }
 
 // ||A v - b - J^T lambda|| relative to A v or b, all in the A^-1 norm (Castro 32).
@@ -332,52 +422,51 @@ double Certifier::momentum_residual(const ContactProblem& problem, const Vector&
   // |x|^2 = x . A^-1 x = |L^-1 x|^2 in this norm.
   problem.mass_factor().solve_lower_in_place(residual_);
   // |A v|^2 = v . A v and |b|^2 = b . A^-1 b; J^T lambda is at most their sum.
-  const double reference = std::max(inertia_.dot(v), problem.free_energy());
-  return ratio(residual_.norm(), std::sqrt(std::max(0.0, reference)));
+  double free = 0.0;
+  for (Index t = 0; t < problem.tree_count(); ++t) free = detail::norm2(free, problem.tree_root_energy(t));
+  return ratio(safe_norm(residual_), std::max(root_of_product(inertia_, v), free));
 }
 
 Certificate Certifier::judge(const ContactProblem& problem, const Vector& impulse, const Vector& u,
-                             const Vector& v, Law law) {
+                             const Vector& v, Law law, double tolerance) {
   Certificate out;
-  const double reference = reference_impulse(problem, impulse);
-  const double velocity_reference =
-      problem.row_count() > 0 ? problem.free_velocity().lpNorm<Eigen::Infinity>() : 0.0;
-  double largest = 0.0;
-  double squared = 0.0;
-  double strict_squared = 0.0;
+  const ImpulseSizes sizes = impulse_sizes(problem, impulse);
+  const double reference = common_reference(problem, sizes.largest);
+  out.error = scaled_worst(problem, impulse, u, law, reference);
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, u, law);
-    const double e = scaled_error(problem, i, local);
-    if (is_worse(e, largest)) {
-      largest = e;
-      out.error.constraint = i;
-    }
-    const Vec3 unscaled = natural_map(problem, i, local, 1.0);
-    squared += unscaled.squaredNorm();
     if (problem.kind(i) == ConstraintKind::contact) {
-      strict_squared +=
-          (local.lambda - project_strict(local.lambda - local.w, problem.friction(i))).squaredNorm();
-      judge_contact(problem, i, local, reference, velocity_reference, out);
+      judge_contact(problem, i, local, reference, out);
     } else {
-      strict_squared += unscaled.squaredNorm();
       judge_scalar(problem, i, local, reference, out);
     }
   }
-  out.error.value = ratio(largest, reference);
-  const double q = problem.free_velocity().norm();
-  out.fclib_error = ratio(std::sqrt(squared), q);
-  out.siconos_error = ratio(std::sqrt(squared), std::max({q, impulse.norm(), u.norm()}));
+  const double map = plain_norm(problem, impulse, u, law);
+  const double q = safe_norm(problem.free_velocity());
+  out.fclib_error = ratio(map, q);
+  out.siconos_error = ratio(map, std::max({q, safe_norm(impulse), safe_norm(u)}));
+  const double rounding = evaluation_rounding(problem, sizes, kEpsilon);
+  if (counts(rounding, out.error.value, tolerance) ||
+      counts(plain_rounding(problem, impulse, sizes), out.siconos_error, tolerance)) {
+    const ExtendedErrors exact = extended_.errors(problem, impulse, law);
+    out.error = {exact.scaled, exact.worst};
+    out.fclib_error = exact.fclib;
+    out.siconos_error = exact.siconos;
+  } else {
+    out.error.value += rounding;
+  }
   const Index divisor = problem.contact_count() > 0 ? problem.contact_count() : problem.constraint_count();
-  out.lee_residual = std::sqrt(strict_squared) / std::max<Index>(1, divisor);
+  out.lee_residual = strict_norm(problem, impulse, u, law) / std::max<Index>(1, divisor);
   // In Delassus form the generalised velocity is a by-product of the lift, not part of the problem.
   if (!problem.has_delassus()) out.momentum = momentum_residual(problem, impulse, v);
   return out;
 }
 
-Certificate Certifier::complete(const ContactProblem& problem, Solution& solution, Law law) {
+Certificate Certifier::complete(const ContactProblem& problem, Solution& solution, Law law,
+                                double tolerance) {
   if (problem.has_delassus()) solution.generalized_velocity.resize(0);
   problem.velocity_of(solution.impulse, solution.generalized_velocity, solution.velocity);
-  return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law);
+  return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law, tolerance);
 }
 
 Certificate certify(const ContactProblem& problem, const Solution& solution, Law law) {
@@ -394,7 +483,7 @@ Certificate certify(const ContactProblem& problem, const Solution& solution, Law
   Vector v;
   problem.velocity_of(solution.impulse, v, u);
   const bool given = solution.generalized_velocity.size() == v.size();
-  return Certifier().judge(problem, solution.impulse, u, given ? solution.generalized_velocity : v, law);
+  return Certifier().judge(problem, solution.impulse, u, given ? solution.generalized_velocity : v, law, 0.0);
 }
 
 }  // namespace tribo

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "tribo/problem/contact_problem.h"
+#include "tribo/problem/extended_error.h"
 #include "tribo/problem/solution.h"
 
 namespace tribo {
@@ -22,8 +23,10 @@ struct Worst {
 };
 
 struct Certificate {
-  // Scaled natural map, the default error: max_i |lambda_i - P(lambda_i - hat w_i / scale_i)|_inf / reference
-  // impulse; dimensionless. Reference: |lambda|_inf, but between 1e-3 and 1e2 times max_i |q_i|_inf / scale_i.
+  // Scaled natural map, the default error: max_i sqrt(w_i) |lambda_i - P(lambda_i - hat w_i / w_i)|_inf /
+  // reference_i; dimensionless. With Lambda = max_j sqrt(w_j) |lambda_j|_inf, N = max_j |q_j|_inf / sqrt(w_j) and E
+  // twice the kinetic energy of the free motion: reference_i = max(min(Lambda, 1e2 N), 1e-3 |q_i|_inf / sqrt(w_i),
+  // sqrt(eps E)). Nothing a row is scaled by changes it; docs/certificate.md derives it.
   Worst error;
   double fclib_error = 0.0;    // ||lambda - P(lambda - hat w)||_2 / ||q||_2, Acary (131)
   double siconos_error = 0.0;  // the same divided by max(||q||, ||lambda||, ||u||)
@@ -68,11 +71,18 @@ class Certifier {
   static double error(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
                       Measure measure);
 
-  // Fills solution.velocity and solution.generalized_velocity from solution.impulse, then judges all three.
-  Certificate complete(const ContactProblem& problem, Solution& solution, Law law);
+  // What may be claimed where error() on velocities recomputed from the impulses says `error`: that and what rounding
+  // can have hidden, or, where that is not small beside `tolerance` or decides, the value in extended precision.
+  double confirm(const ContactProblem& problem, const Vector& impulse, double error, double tolerance,
+                 Law law, Measure measure);
+
+  // Fills solution.velocity and solution.generalized_velocity from solution.impulse, then judges all three. Errors are
+  // evaluated in extended precision where rounding counts beside them and `tolerance`.
+  Certificate complete(const ContactProblem& problem, Solution& solution, Law law, double tolerance = 0.0);
   // The second half alone, for a solution whose velocities were filled by problem.velocity_of() just before.
-  Certificate judge(const ContactProblem& problem, const Solution& solution, Law law) {
-    return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law);
+  Certificate judge(const ContactProblem& problem, const Solution& solution, Law law,
+                    double tolerance = 0.0) {
+    return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law, tolerance);
   }
 
   // The chosen measure of constraint i as if it were a problem of its own: what an island of one constraint is
@@ -83,10 +93,11 @@ class Certifier {
  private:
   friend Certificate certify(const ContactProblem&, const Solution&, Law);
   Certificate judge(const ContactProblem& problem, const Vector& impulse, const Vector& u, const Vector& v,
-                    Law law);
+                    Law law, double tolerance);
   double momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v);
 
   Vector inertia_, residual_;
+  ExtendedEvaluation extended_;
 };
 
 }  // namespace tribo

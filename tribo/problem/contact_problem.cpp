@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tribo/math/errors.h"
+#include "tribo/math/norms.h"
 
 namespace tribo {
 namespace {
@@ -62,6 +63,28 @@ Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalC
     }
   }
   return w;
+}
+
+// Below this 1 / w is not a number any more, or w is made of squares that have lost their digits.
+constexpr double kLeastScale = 1e-290;
+
+// Cancellation in the pivots of the Cholesky factor: max_k A_kk / L_kk^2.
+double pivot_growth(const BlockDiagonal& mass, const BlockDiagonalCholesky& factor) {
+  double growth = 1.0;
+  for (Index t = 0; t < mass.block_count(); ++t) {
+    const auto a = mass.block(t);
+    const auto l = factor.lower(t);
+    for (Index k = 0; k < a.rows(); ++k) growth = std::max(growth, a(k, k) / (l(k, k) * l(k, k)));
+  }
+  return growth;
+}
+
+// No impulse of any constraint changes the velocity of this one.
+bool is_zero_row(const BlockMatrix& delassus, Index i) {
+  for (Index k = delassus.row_begin(i); k < delassus.row_end(i); ++k) {
+    if (!delassus.block(i, k).isZero(0.0)) return false;
+  }
+  return true;
 }
 
 bool same(const Vector& a, const Vector& b) { return a.size() == b.size() && (a.array() == b.array()).all(); }
@@ -138,16 +161,19 @@ void ContactProblem::derive(Vector& v, Matrix& columns) {
   v = momentum_;
   mass_factor_.solve_in_place(v);
   free_energy_ = momentum_.dot(v);
-  tree_energy_.resize(tree_count());
+  free_speed_ = v.size() > 0 ? v.lpNorm<Eigen::Infinity>() : 0.0;
+  mass_growth_ = mass_.is_identity() ? 1.0 : pivot_growth(mass_, mass_factor_);
+  tree_root_energy_.resize(tree_count());
   for (Index t = 0; t < tree_count(); ++t) {
     const Index at = mass_.block_start(t), n = mass_.block_size(t);
-    tree_energy_[t] = momentum_.segment(at, n).dot(v.segment(at, n));
+    tree_root_energy_[t] = root_of_product(momentum_.segment(at, n), v.segment(at, n));
   }
   free_velocity_.resize(row_count());
   jacobian_.multiply(v, free_velocity_);
   free_velocity_ += bias_;
   diagonal_.resize(count);
-  scale_.resize(count);
+  for (std::vector<double>* values : {&scale_, &root_scale_, &inverse_scale_}) values->resize(count);
+  idle_count_ = 0;
   symmetric_ = !delassus_ || delassus_->asymmetry() <= kSymmetryTolerance;
   for (Index i = 0; i < count; ++i) {
     if (delassus_) {
@@ -162,26 +188,38 @@ void ContactProblem::derive(Vector& v, Matrix& columns) {
     const double* r = compliance_.data() + row(i);
     const double mean =
         rows(i) == 3 ? (w(0, 0) + w(1, 1) + w(2, 2) + (r[0] + r[1] + r[2])) / 3.0 : w(0, 0) + r[0];
-    // A constraint that moves nothing (fixed against fixed) has no scale of its own; 1 keeps every formula
-    // finite.
-    scale_[i] = mean > 0.0 ? mean : 1.0;
+    derive_scale(i, mean);
   }
-  derive_natural_impulse();
+  derive_demands();
 }
 
-void ContactProblem::derive_natural_impulse() {
-  double natural = 0.0;
-  double idle = 0.0;  // a constraint that moves nothing tells nothing about the others
+// Without a positive w_i constraint i has no scale of its own; 1 keeps every formula finite.
+void ContactProblem::derive_scale(Index i, double mean) {
+  const bool scaled = mean > kLeastScale;
+  const bool idle = !scaled && (!delassus_ || is_zero_row(*delassus_, i));
+  scale_[i] = scaled ? mean : 1.0;
+  root_scale_[i] = idle ? 0.0 : std::sqrt(scale_[i]);
+  inverse_scale_[i] = 1.0 / scale_[i];
+  idle_count_ += idle ? 1 : 0;
+}
+
+void ContactProblem::derive_demands() {
+  root_energy_ = 0.0;
+  for (const double energy : tree_root_energy_) root_energy_ = std::max(root_energy_, energy);
+  largest_demand_ = 0.0;
+  smallest_demand_ = std::numeric_limits<double>::infinity();
+  demand_.resize(kind_.size());
   for (Index i = 0; i < constraint_count(); ++i) {
     const double* q = free_velocity_.data() + row(i);
     const double speed =
         rows(i) == 1 ? std::abs(q[0]) : std::max({std::abs(q[0]), std::abs(q[1]), std::abs(q[2])});
-    double& kind = diagonal_[i].isZero(0.0) ? idle : natural;
-    kind = std::max(kind, speed / scale_[i]);
+    const double root = root_scale_[i];
+    demand_[i] = root > 0.0 ? speed / root : 0.0;
+    if (root == 0.0) continue;
+    smallest_demand_ = std::min(smallest_demand_, demand_[i]);
     // A box away from zero is an impulse that acts whatever the velocities.
-    natural = std::max({natural, lower_[i], -upper_[i]});
+    largest_demand_ = std::max({largest_demand_, demand_[i], root * lower_[i], -root * upper_[i]});
   }
-  natural_impulse_ = natural > 0.0 ? natural : idle;
 }
 
 void ContactProblemBuilder::reserve(Index trees, Index constraints) {

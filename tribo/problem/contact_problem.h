@@ -83,11 +83,30 @@ class ContactProblem {
   double free_energy() const { return free_energy_; }  // b . A^-1 b, twice the energy of the free motion, J
   // W_ii without compliance; contacts: 3x3 column-major, scalars: the first entry.
   const Mat3& delassus_diagonal(Index i) const { return diagonal_[i]; }
-  // w_i = mean diagonal of W_ii + R_ii > 0: 1 / (effective mass). Natural scale of contact i, m/s per N s.
+  // w_i = mean diagonal of W_ii + R_ii > 0: 1 / (effective mass). Natural scale of contact i, m/s per N s. 1 for
+  // constraints that are idle, which keeps every formula finite.
   double scale(Index i) const { return scale_[i]; }
+  // Nothing moves constraint i and it moves nothing: w_i is zero, or too small for 1 / w_i to be a number. Its velocity
+  // is q_i whatever is done, its impulse does nothing.
+  bool is_idle(Index i) const { return root_scale_[i] == 0.0; }
+  Index idle_count() const { return idle_count_; }
 
-  // The largest impulse that stops one constraint alone, max_i |q_i|_inf / w_i, or that a box demands, N s.
-  double natural_impulse() const { return natural_impulse_; }
+  // Sizes that do not change when the rows of a constraint are measured in another unit (J_i, e_i times s, lambda_i
+  // divided by it): sqrt(w_i) |lambda_i| and |u_i| / sqrt(w_i), both in sqrt(J). See docs/certificate.md.
+  double root_scale(Index i) const { return root_scale_[i]; }        // sqrt(w_i); 0 for idle constraints
+  double inverse_scale(Index i) const { return inverse_scale_[i]; }  // 1 / w_i; 1 for idle constraints
+  // |q_i|_inf / sqrt(w_i): what stops constraint i alone, sqrt(J); 0 for idle ones.
+  double demand(Index i) const { return demand_[i]; }
+  // The largest of them, and of what boxes away from zero demand, lower sqrt(w_i).
+  double largest_demand() const { return largest_demand_; }
+  double smallest_demand() const { return smallest_demand_; }
+  // sqrt(b_t . A_t^-1 b_t), the root of twice the kinetic energy of the free motion v* = A^-1 b, of tree t and of the
+  // tree where it is largest, sqrt(J). 0 in Delassus form.
+  double tree_root_energy(Index t) const { return tree_root_energy_[t]; }
+  double root_energy() const { return root_energy_; }
+  double free_speed() const { return free_speed_; }  // |v*|_inf, in the units of the generalised velocity
+  // What solving with A magnifies rounding by, at most: max_k A_kk / L_kk^2, the cancellation in the pivots; >= 1.
+  double mass_growth() const { return mass_growth_; }
 
   // The explicit W of a problem given in that form; it overrides J A^-1 J^T.
   bool has_delassus() const { return delassus_.has_value(); }
@@ -112,7 +131,8 @@ class ContactProblem {
   // max |W - W^T| / max |W|: below it is rounding of the writer, above it is physics (gyroscopic terms).
   static constexpr double kSymmetryTolerance = 1e-13;
   void derive(Vector& v, Matrix& columns);  // fills q, W_ii and the scales; the arguments are scratch
-  void derive_natural_impulse();
+  void derive_scale(Index i, double mean);
+  void derive_demands();
 
   std::vector<ConstraintKind> kind_;
   std::vector<double> friction_, lower_, upper_;
@@ -123,10 +143,12 @@ class ContactProblem {
   BlockJacobian jacobian_;
   Vector bias_, compliance_;
   Vector free_velocity_;
-  double free_energy_ = 0.0, natural_impulse_ = 0.0;
-  std::vector<double> tree_energy_;  // the same of every tree
+  double free_energy_ = 0.0, root_energy_ = 0.0, free_speed_ = 0.0, mass_growth_ = 1.0;
+  double largest_demand_ = 0.0, smallest_demand_ = 0.0;
+  std::vector<double> tree_root_energy_;
   std::vector<Mat3> diagonal_;
-  std::vector<double> scale_;
+  std::vector<double> scale_, root_scale_, inverse_scale_, demand_;
+  Index idle_count_ = 0;
   std::optional<BlockMatrix> delassus_;
   TreeStructure structure_;
   Index contact_count_ = 0;

@@ -111,12 +111,14 @@ void Islands::copy_trees(const ContactProblem& problem, Index island, ContactPro
     dofs += problem.mass_.block_size(t);
   }
   part.momentum_.resize(dofs);
-  part.tree_energy_.clear();
+  part.tree_root_energy_.clear();
   part.free_energy_ = 0.0;
+  part.free_speed_ = problem.free_speed_;
+  part.mass_growth_ = problem.mass_growth_;
   Index at = 0;
   for (const Index t : trees(island)) {
-    part.tree_energy_.push_back(problem.tree_energy_[t]);
-    part.free_energy_ += problem.tree_energy_[t];
+    part.tree_root_energy_.push_back(problem.tree_root_energy_[t]);
+    part.free_energy_ += problem.tree_root_energy_[t] * problem.tree_root_energy_[t];
     const Index n = problem.mass_.block_size(t);
     part.momentum_.segment(at, n) = problem.momentum_.segment(problem.mass_.block_start(t), n);
     at += n;
@@ -128,9 +130,11 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
   const BlockJacobian& jacobian = problem.jacobian_;
   const std::size_t n = chosen.size();
   part.kind_.resize(n);
-  for (std::vector<double>* values : {&part.friction_, &part.lower_, &part.upper_, &part.scale_}) {
+  for (std::vector<double>* values :
+       {&part.friction_, &part.lower_, &part.upper_, &part.scale_, &part.root_scale_, &part.inverse_scale_}) {
     values->resize(n);
   }
+  part.idle_count_ = 0;
   part.key_.resize(n);
   part.diagonal_.resize(n);
   part.jacobian_.clear();
@@ -146,6 +150,9 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
     part.upper_[k] = problem.upper_[i];
     part.key_[k] = problem.key_[i];
     part.scale_[k] = problem.scale_[i];
+    part.root_scale_[k] = problem.root_scale_[i];
+    part.inverse_scale_[k] = problem.inverse_scale_[i];
+    part.idle_count_ += problem.is_idle(i) ? 1 : 0;
     part.diagonal_[k] = problem.diagonal_[i];
     part.contact_count_ += problem.kind_[i] == ConstraintKind::contact ? 1 : 0;
     part.has_friction_ = part.has_friction_ || problem.friction_[i] > 0.0;
@@ -160,7 +167,7 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
   gather(problem, island, problem.compliance_, part.compliance_);
   gather(problem, island, problem.free_velocity_, part.free_velocity_);
   part.rigid_ = part.compliance_.isZero(0.0);
-  part.derive_natural_impulse();
+  part.derive_demands();
 }
 
 void Islands::copy_delassus(const ContactProblem& problem, Index island, ContactProblem& part) const {

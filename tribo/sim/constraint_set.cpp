@@ -46,8 +46,22 @@ void ConstraintSet::clear() {
 Index ConstraintSet::add(const ProblemFiller::Constraint& data, ConstraintSource source, Index origin) {
   const auto begin = static_cast<Index>(pieces_.size());
   const auto bodies = static_cast<Index>(bodies_.size());
-  entries_.push_back({data, source, origin, begin, begin, bodies, bodies});
+  entries_.push_back({.data = data,
+                      .source = source,
+                      .origin = origin,
+                      .piece_begin = begin,
+                      .piece_end = begin,
+                      .body_begin = bodies,
+                      .body_end = bodies});
   return size() - 1;
+}
+
+void ConstraintSet::drop_last() {
+  const Entry& entry = entries_.back();
+  if (entry.piece_begin < entry.piece_end) used_ = pieces_[entry.piece_begin].start;
+  pieces_.resize(entry.piece_begin, {0, 0});
+  bodies_.resize(entry.body_begin);
+  entries_.pop_back();
 }
 
 double* ConstraintSet::piece_on(Index tree, Index dofs) {
@@ -86,12 +100,17 @@ double* ConstraintSet::body_on(const Model& model, Index tree, Index body) {
   return bodies_.back().block.data();
 }
 
+void ConstraintSet::carry(const Vec3& velocity) {
+  entries_.back().data.bias += velocity;
+  entries_.back().carried += velocity;
+}
+
 void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point,
                                    const Mat3& rows) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
   if (tree < 0) {
-    if (body != 0) entries_.back().data.bias += rows * kinematics.point_velocity(body, point);
+    if (body != 0) carry(rows * kinematics.point_velocity(body, point));
     return;
   }
   const Pose& pose = kinematics.pose(body);
@@ -123,7 +142,7 @@ void ConstraintSet::add_point_row(const Kinematics& kinematics, Index body, cons
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
   if (tree < 0) {
-    if (body != 0) entries_.back().data.bias[0] += direction.dot(kinematics.point_velocity(body, point));
+    if (body != 0) carry(Vec3(direction.dot(kinematics.point_velocity(body, point)), 0.0, 0.0));
     return;
   }
   const Index first = model.tree_dof(tree);
@@ -143,7 +162,7 @@ void ConstraintSet::add_angular_row(const Kinematics& kinematics, Index body, co
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
   if (tree < 0) {
-    if (body != 0) entries_.back().data.bias[0] += direction.dot(kinematics.velocity(body).tail<3>());
+    if (body != 0) carry(Vec3(direction.dot(kinematics.velocity(body).tail<3>()), 0.0, 0.0));
     return;
   }
   const Index first = model.tree_dof(tree);

@@ -37,26 +37,27 @@ Index ContactConstraints::add_one(const Contact& contact, Index number, const Pr
   return constraint;
 }
 
-// |W_ii|_rms = |J A^-1 J^T|_F / 3 of Castro et al. sec. V-B; one row: W_ii itself.
-double ContactConstraints::rms_inverse_mass(const ConstraintSet& set, Index constraint,
-                                            const Kinematics& kinematics, const FreeMotion& motion) {
+namespace {
+
+// A contact whose normal no joint can move: with every degree of freedom alone its point moves within the angle
+// kTangential of the tangent plane. It cannot open, and pressing it does nothing, so that its normal impulse, and with it
+// its friction, would be unlimited. A wedge as steep as this, 1 : 1000, is locked by any friction; model files that mean
+// "along the tangent plane" say so to four digits at least.
+bool is_tangential(const ConstraintSet& set, Index constraint, const FreeMotion& motion) {
+  constexpr double kTangential = 1e-3;  // rad
   const ConstraintSet::Entry& entry = set.entry(constraint);
-  const Index rows = rows_of(entry.data.kind);
-  Mat3 w = Mat3::Zero();
   for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
-    const ConstraintSet::Piece& piece = set.piece(p);
-    const Index n = kinematics.model().tree_dof_count(piece.tree);
-    const Eigen::Map<const Matrix> block(set.values(piece), rows, n);
-    column_.resize(n);
-    Eigen::Map<Vector> column(column_.data(), n);
-    for (Index r = 0; r < rows; ++r) {
-      column = block.row(r).transpose();
-      motion.solve_tree(piece.tree, column_.data());
-      for (Index s = 0; s < rows; ++s) w(s, r) += block.row(s).dot(column);
+    const double* column = set.values(set.piece(p));
+    const Index n = motion.dof_count(set.piece(p).tree);
+    for (Index d = 0; d < n; ++d, column += 3) {
+      const double normal = std::abs(column[2]);
+      if (normal > kTangential * std::hypot(column[0], column[1])) return false;
     }
   }
-  return rows == 1 ? w(0, 0) : w.norm() / 3.0;
+  return true;
 }
+
+}  // namespace
 
 void ContactConstraints::add(const std::vector<Contact>& contacts, const Kinematics& kinematics,
                              const FreeMotion& motion, double h, Law law, const ContactLawSettings& settings,
@@ -69,12 +70,23 @@ void ContactConstraints::add(const std::vector<Contact>& contacts, const Kinemat
     data.friction = data.kind == ConstraintKind::contact ? surface.friction : 0.0;
     data.key = contact.key;
     const Index number = add_one(contact, static_cast<Index>(c), data, kinematics, set);
-    const double w = surface.is_rigid() ? 0.0 : rms_inverse_mass(set, number, kinematics, motion);
+    if (data.kind == ConstraintKind::contact && surface.is_rigid() && is_tangential(set, number, motion)) {
+      set.drop_last();
+      list_.pop_back();
+      continue;
+    }
+    // |W_ii|_rms of Castro et al. sec. V-B; one row: W_ii itself.
+    double w = 0.0;
+    if (!surface.is_rigid()) {
+      const Mat3 block = inverse_mass_.block(set, number, motion);
+      w = data.kind == ConstraintKind::contact ? block.norm() / 3.0 : block(0, 0);
+    }
     const ContactTerms terms = contact_terms(surface, contact.gap, w, h, law == Law::convex, settings);
     ProblemFiller::Constraint& placed = set.entry(number).data;
     const Index normal = data.kind == ConstraintKind::contact ? 2 : 0;
     placed.bias[normal] += terms.normal_bias;  // to the velocity of a surface that the user moves
     placed.compliance[normal] = terms.normal_compliance;
+    if (surface.is_rigid()) set.entry(number).position = contact.gap;
     if (normal == 2) placed.compliance[0] = placed.compliance[1] = terms.slip_compliance;
   }
 }

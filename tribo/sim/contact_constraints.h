@@ -4,6 +4,7 @@
 #include "tribo/sim/constraint_set.h"
 #include "tribo/sim/contact_finder.h"
 #include "tribo/sim/free_motion.h"
+#include "tribo/sim/inverse_mass.h"
 
 namespace tribo {
 
@@ -39,12 +40,10 @@ class ContactConstraints {
   // One more in the list, with its rows; its number in the set.
   Index add_one(const Contact& contact, Index number, const ProblemFiller::Constraint& data,
                 const Kinematics& kinematics, ConstraintSet& set);
-  double rms_inverse_mass(const ConstraintSet& set, Index constraint, const Kinematics& kinematics,
-                          const FreeMotion& motion);
 
   const ContactFinder* finder_;
   std::vector<ContactConstraint> list_;
-  Numbers column_;
+  InverseMass inverse_mass_;
 };
 
 }  // namespace tribo

@@ -46,15 +46,6 @@ Surface combine(const Material& a, const Material& b, FrictionRule rule) {
   return s;
 }
 
-double rigid_bias(double gap, double h, const ContactLawSettings& settings) {
-  if (gap > 0.0) return gap / h;
-  if (settings.stabilization == 0.0) return 0.0;
-  constexpr double kGentle = 1.0;  // m/s^2: less than weight, which keeps the bodies together
-  const double at_once = std::min({-gap, settings.drift, kGentle * h * h});
-  const double removed = at_once + settings.stabilization * (-gap - at_once);
-  return -std::min(removed / h, settings.max_stabilization_velocity);
-}
-
 ContactTerms contact_terms(const Surface& surface, double gap, double w, double h, bool regularize_slip,
                            const ContactLawSettings& settings) {
   ContactTerms terms;

@@ -188,6 +188,13 @@ void FreeMotion::add_springs(const Vector& q) {
   }
 }
 
+double FreeMotion::spring_work(const Vector& q, const Vector& displacement) {
+  if (spring_joints_.empty()) return 0.0;
+  force_.setZero(displacement.size());
+  add_springs(q);
+  return -force_.dot(displacement);
+}
+
 double FreeMotion::spring_energy(const Vector& q) const {
   const Model& model = world_->model;
   double energy = 0.0;
@@ -203,6 +210,13 @@ double FreeMotion::spring_energy(const Vector& q) const {
       square = (q.segment<3>(at) - model.body_position(joint.body)).squaredNorm();
     }
     energy += 0.5 * joint.stiffness * square;
+  }
+  for (std::size_t k = 0; k < model.tendons().size(); ++k) {
+    const TendonDescription& tendon = model.tendons()[k];
+    if (tendon.stiffness == 0.0) continue;
+    const double length = transmission_length(joints_->tendon_terms(static_cast<Index>(k)), q);
+    const double stretch = length - std::clamp(length, tendon.spring_lower, tendon.spring_upper);
+    energy += 0.5 * tendon.stiffness * stretch * stretch;
   }
   return energy;
 }

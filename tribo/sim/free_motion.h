@@ -48,10 +48,13 @@ class FreeMotion {
   // The matrices of the last compute(), for who wants them and not their roots; its `dynamics` must still be the same.
   void write_matrices();
 
+  Index dof_count(Index tree) const { return world_->model.tree_dof_count(tree); }
   // x <- A_t^-1 x for the dofs of one tree.
   void solve_tree(Index tree, double* x) const { roots_.solve(tree, x); }
-  // Energy in the springs of the joints, J.
+  // Energy in the springs of joints and tendons, J.
   double spring_energy(const Vector& q) const;
+  // What a small displacement [dofs] adds to it, to first order, J.
+  double spring_work(const Vector& q, const Vector& displacement);
 
  private:
   void implicit_terms(const Dynamics& dynamics, const Vector& input, double h, Scheme scheme);

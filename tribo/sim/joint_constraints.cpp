@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/sim/free_motion.h"
+
 namespace tribo {
 
 namespace {
@@ -17,6 +19,14 @@ double polynomial(const std::array<double, 5>& c, double x) {
 
 double polynomial_slope(const std::array<double, 5>& c, double x) {
   return c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]));
+}
+
+// A bilateral row without pieces yet; `error`: m or rad.
+void add_coupling(double error, Index origin, Index row, ConstraintSet& set) {
+  ProblemFiller::Constraint data;
+  data.kind = ConstraintKind::bilateral;
+  data.key = key_of(ConstraintSource::coupling, origin, row);
+  set.entry(set.add(data, ConstraintSource::coupling, origin)).position = error;
 }
 
 double rate_of(std::span<const JointConstraints::Term> terms, const Vector& v) {
@@ -94,28 +104,43 @@ void JointConstraints::add_terms(std::span<const Term> terms, double factor, Con
   for (const Term& term : terms) set.add_dof(world_->model, term.tree, term.dof, factor * term.coefficient);
 }
 
-void JointConstraints::add(const Kinematics& kinematics, const State& state, const Vector& free_velocity,
+namespace {
+
+// Rows of connects and welds in groups of three, first..end: each gets the compliance c w, w the mean inverse mass of its
+// group. A planar loop closed by a connect has a row that no joint moves but for the rounding of the model's numbers,
+// w_i / w = 1e-32 .. 1e-10. As a rigid row it would lock the loop with impulses without bound; with c above that it does
+// nothing. Rows that act give way by c of the velocity they stop.
+void soften(Index first, double c, const FreeMotion& motion, InverseMass& inverse_mass, ConstraintSet& set) {
+  for (Index group = first; group < set.size(); group += 3) {
+    const double compliance = c * inverse_mass.mean(set, group, 3, motion);
+    for (Index i = group; i < group + 3; ++i) set.entry(i).data.compliance[0] = compliance;
+  }
+}
+
+}  // namespace
+
+void JointConstraints::add(const Kinematics& kinematics, const State& state, const FreeMotion& motion,
                            const Vector& input, double h, const ContactLawSettings& settings,
-                           ConstraintSet& set) const {
-  add_limits(state, free_velocity, h, settings, set);
+                           InverseMass& inverse_mass, ConstraintSet& set) const {
+  add_limits(state, motion.motion().velocity, h, settings, set);
   add_friction(h, set);
   add_tendon_springs(state, h, set);
   add_drives(kinematics, state, input, h, set);
-  add_connects(kinematics, h, settings.stabilization, set);
-  add_welds(kinematics, h, settings.stabilization, set);
-  add_couplings(state, h, settings.stabilization, set);
+  const Index first = set.size();
+  add_connects(kinematics, set);
+  add_welds(kinematics, set);
+  soften(first, settings.coupling_compliance, motion, inverse_mass, set);
+  add_couplings(state, set);
 }
 
 void JointConstraints::add_holding(const Kinematics& kinematics, const State& state,
                                    ConstraintSet& set) const {
-  // Without stabilisation and with h = 1 a reached limit has bias 0, and others stay out of reach.
-  ContactLawSettings holding;
-  holding.stabilization = 0.0;
+  // With h = 1 a reached limit has bias 0, and others stay out of reach.
   const Vector still = Vector::Zero(state.v.size());
-  add_limits({.q = state.q, .v = still}, still, 1.0, holding, set);
-  add_connects(kinematics, 1.0, 0.0, set);
-  add_welds(kinematics, 1.0, 0.0, set);
-  add_couplings(state, 1.0, 0.0, set);
+  add_limits({.q = state.q, .v = still}, still, 1.0, {}, set);
+  add_connects(kinematics, set);
+  add_welds(kinematics, set);
+  add_couplings(state, set);
 }
 
 // A limit takes part when it is violated, within its margin, or could be reached at twice the speed.
@@ -131,7 +156,7 @@ void JointConstraints::add_limit_pair(std::span<const Term> terms, double value,
     data.kind = ConstraintKind::unilateral;
     data.bias[0] = rigid_bias(gap, h, settings);
     data.key = key_of(source, origin, side);
-    set.add(data, source, origin);
+    set.entry(set.add(data, source, origin)).position = gap;
     add_terms(terms, side == 0 ? 1.0 : -1.0, set);
   }
 }
@@ -178,7 +203,7 @@ void JointConstraints::add_ball_limit(Index j, const State& state, const Vector&
   data.kind = ConstraintKind::unilateral;
   data.bias[0] = rigid_bias(gap, h, settings);
   data.key = key_of(ConstraintSource::joint_limit, j, 2);
-  set.add(data, ConstraintSource::joint_limit, j);
+  set.entry(set.add(data, ConstraintSource::joint_limit, j)).position = gap;
   for (Index d = 0; d < 3; ++d) set.add_dof(model, model.body_tree(joint.body), dof + d, -axis[d]);
 }
 
@@ -222,14 +247,8 @@ void JointConstraints::add_tendon_springs(const State& state, double h, Constrai
   }
 }
 
-void JointConstraints::add_couplings(const State& state, double h, double share, ConstraintSet& set) const {
-  const auto add_row = [&](double error, Index origin, Index row) {
-    ProblemFiller::Constraint data;
-    data.kind = ConstraintKind::bilateral;
-    data.bias[0] = share * error / h;
-    data.key = key_of(ConstraintSource::coupling, origin, row);
-    set.add(data, ConstraintSource::coupling, origin);
-  };
+void JointConstraints::add_couplings(const State& state, ConstraintSet& set) const {
+  const auto add_row = [&](double error, Index origin, Index row) { add_coupling(error, origin, row, set); };
   const Model& model = world_->model;
   for (std::size_t k = 0; k < world_->joint_couplings.size(); ++k) {
     const JointCoupling& c = world_->joint_couplings[k];
@@ -257,25 +276,19 @@ void JointConstraints::add_couplings(const State& state, double h, double share,
   }
 }
 
-void JointConstraints::add_connects(const Kinematics& kinematics, double h, double share,
-                                    ConstraintSet& set) const {
+void JointConstraints::add_connects(const Kinematics& kinematics, ConstraintSet& set) const {
   for (std::size_t k = 0; k < world_->connects.size(); ++k) {
     const Connect& c = world_->connects[k];
     const Vec3 a = kinematics.pose(c.first) * c.first_anchor, b = kinematics.pose(c.second) * c.second_anchor;
     for (Index r = 0; r < 3; ++r) {
-      ProblemFiller::Constraint data;
-      data.kind = ConstraintKind::bilateral;
-      data.bias[0] = share * (b[r] - a[r]) / h;
-      data.key = key_of(ConstraintSource::coupling, static_cast<Index>(k), r);
-      set.add(data, ConstraintSource::coupling, static_cast<Index>(k));
+      add_coupling(b[r] - a[r], static_cast<Index>(k), r, set);
       set.add_point_row(kinematics, c.second, b, Vec3::Unit(r));
       set.add_point_row(kinematics, c.first, a, -Vec3::Unit(r));
     }
   }
 }
 
-void JointConstraints::add_welds(const Kinematics& kinematics, double h, double share,
-                                 ConstraintSet& set) const {
+void JointConstraints::add_welds(const Kinematics& kinematics, ConstraintSet& set) const {
   for (std::size_t k = 0; k < world_->welds.size(); ++k) {
     const Weld& w = world_->welds[k];
     const Pose a = kinematics.pose(w.first) * w.first_frame, b = kinematics.pose(w.second) * w.second_frame;
@@ -283,11 +296,7 @@ void JointConstraints::add_welds(const Kinematics& kinematics, double h, double 
     const Vec3 angle = turn.angle() * turn.axis();
     for (Index r = 0; r < 6; ++r) {
       const bool linear = r < 3;
-      ProblemFiller::Constraint data;
-      data.kind = ConstraintKind::bilateral;
-      data.bias[0] = share * (linear ? b.position[r] - a.position[r] : angle[r - 3]) / h;
-      data.key = key_of(ConstraintSource::coupling, static_cast<Index>(k), 8 + r);
-      set.add(data, ConstraintSource::coupling, static_cast<Index>(k));
+      add_coupling(linear ? b.position[r] - a.position[r] : angle[r - 3], static_cast<Index>(k), 8 + r, set);
       if (linear) {
         set.add_point_row(kinematics, w.second, b.position, Vec3::Unit(r));
         set.add_point_row(kinematics, w.first, a.position, -Vec3::Unit(r));

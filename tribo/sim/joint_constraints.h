@@ -6,7 +6,8 @@
 //   drives with effort limits box [h f_lower, h f_upper] of an implicit PD law, see Drive
 //   connects, welds, joint and tendon couplings   bilateral
 //
-// Violated limits and couplings are led back like penetrations: a share of the error per step.
+// All of them admit v = 0. Violated limits and couplings are led back by their positions, as penetrations are
+// (sim/position_correction.h).
 #pragma once
 
 #include <vector>
@@ -17,6 +18,7 @@
 #include "tribo/sim/body_forces.h"
 #include "tribo/sim/constraint_set.h"
 #include "tribo/sim/contact_law.h"
+#include "tribo/sim/inverse_mass.h"
 
 namespace tribo {
 
@@ -60,9 +62,9 @@ class JointConstraints {
   bool is_smooth(Index actuator) const { return drive_kind_[actuator] == DriveKind::smooth; }
   bool is_box(Index actuator) const { return drive_kind_[actuator] == DriveKind::box; }
 
-  // Appends everything that can act in this step. `free_velocity`: v* [dofs], for which limits are near.
-  void add(const Kinematics& kinematics, const State& state, const Vector& free_velocity, const Vector& input,
-           double h, const ContactLawSettings& settings, ConstraintSet& set) const;
+  // Appends everything that can act in this step. `motion`: the step's free motion, for which limits are near.
+  void add(const Kinematics& kinematics, const State& state, const FreeMotion& motion, const Vector& input,
+           double h, const ContactLawSettings& settings, InverseMass& inverse_mass, ConstraintSet& set) const;
   // Only what holds during an impact: couplings, and limits that are reached.
   void add_holding(const Kinematics& kinematics, const State& state, ConstraintSet& set) const;
 
@@ -80,9 +82,9 @@ class JointConstraints {
   void add_tendon_springs(const State& state, double h, ConstraintSet& set) const;
   void add_drives(const Kinematics& kinematics, const State& state, const Vector& input, double h,
                   ConstraintSet& set) const;
-  void add_connects(const Kinematics& kinematics, double h, double share, ConstraintSet& set) const;
-  void add_welds(const Kinematics& kinematics, double h, double share, ConstraintSet& set) const;
-  void add_couplings(const State& state, double h, double share, ConstraintSet& set) const;
+  void add_connects(const Kinematics& kinematics, ConstraintSet& set) const;
+  void add_welds(const Kinematics& kinematics, ConstraintSet& set) const;
+  void add_couplings(const State& state, ConstraintSet& set) const;
   void add_terms(std::span<const Term> terms, double factor, ConstraintSet& set) const;
   Term term_of(Index joint, double coefficient) const;
   DriveKind kind_of(const ActuatorDescription& actuator) const;

@@ -11,6 +11,7 @@
 #include "tribo/multibody/rotation.h"
 #include "tribo/sim/activation.h"
 #include "tribo/sim/adhesion.h"
+#include "tribo/sim/drive_work.h"
 #include "tribo/sim/impacts.h"
 #include "tribo/sim/impulse_memory.h"
 #include "tribo/sim/sleeping.h"
@@ -46,9 +47,12 @@ void check(const SimulatorSettings& s) {
   if (!(s.contact.stabilization >= 0.0 && s.contact.stabilization <= 1.0)) {
     refuse("stabilization", s.contact.stabilization, "in [0, 1]");
   }
-  if (!(s.contact.drift >= 0.0)) refuse("drift", s.contact.drift, ">= 0 m");
-  if (!(s.contact.max_stabilization_velocity >= 0.0)) {
-    refuse("max_stabilization_velocity", s.contact.max_stabilization_velocity, ">= 0 m/s");
+  if (!(s.contact.position_slop >= 0.0)) refuse("position_slop", s.contact.position_slop, ">= 0 m");
+  if (!(s.contact.max_correction_speed >= 0.0)) {
+    refuse("max_correction_speed", s.contact.max_correction_speed, ">= 0 m/s");
+  }
+  if (!(s.contact.coupling_compliance >= 0.0 && s.contact.coupling_compliance <= 1.0)) {
+    refuse("coupling_compliance", s.contact.coupling_compliance, "in [0, 1]");
   }
   if (!(s.contact.restitution_threshold >= 0.0)) {
     refuse("restitution_threshold", s.contact.restitution_threshold, ">= 0 m/s");
@@ -91,6 +95,7 @@ struct Simulator::Impl {
   FreeMotion motion;
   ContactFinder finder;
   ContactConstraints contact_constraints;
+  InverseMass inverse_mass;
   Impacts impacts;
   StepSolver solver;
   Sleeping sleeping;
@@ -100,7 +105,7 @@ struct Simulator::Impl {
   std::vector<Vec3> contact_impulses;
   ConstraintSet set;
   std::vector<Vec3> start, impulse;
-  Vector next_v, moving_v;
+  Vector next_v, moving_v, displacement;
   State begun;  // the state the last step began with, after impacts
   Vector begun_input, begun_force;
   ContactProblem next;
@@ -172,13 +177,23 @@ struct Simulator::Impl {
     add_adhesion(world, contacts, kinematics, input, applied);
   }
 
+  // Positions that are corrected are those of the end of the step, where mocap bodies have arrived.
+  void carry_positions() {
+    for (Index i = 0; i < set.size() && !mocap_velocity.empty(); ++i) {
+      ConstraintSet::Entry& entry = set.entry(i);
+      entry.position +=
+          settings.time_step * entry.carried[entry.data.kind == ConstraintKind::contact ? 2 : 0];
+    }
+  }
+
   // Needs the contacts at the state and v* of the step.
   void build_constraints() {
     const double h = settings.time_step;
     set.clear();
     contact_constraints.clear();
-    joints.add(kinematics, state, motion.motion().velocity, input, h, settings.contact, set);
+    joints.add(kinematics, state, motion, input, h, settings.contact, inverse_mass, set);
     contact_constraints.add(contacts, kinematics, motion, h, settings.law, settings.contact, set);
+    carry_positions();
     start.assign(set.size(), Vec3::Zero());
     if (!settings.warm_start) return;
     for (Index i = 0; i < set.size(); ++i) {
@@ -203,12 +218,26 @@ struct Simulator::Impl {
     }
   }
 
-  void advance() {
+  // Energy of the weight and of the joint springs that the displacement of a step takes, to first order, J.
+  double correction_work() {
+    kinematics.set_velocities(displacement);
+    double work = 0.0;
+    for (Index t = 0; t < world.model.tree_count(); ++t) {
+      for (Index b = world.model.tree_body(t); b < world.model.tree_body_end(t); ++b) {
+        work -= world.model.inertia(b).mass *
+                world.gravity.dot(kinematics.point_velocity(b, kinematics.center(b)));
+      }
+    }
+    return work + motion.spring_work(state.q, displacement);
+  }
+
+  void advance(bool corrected) {
     const double h = settings.time_step, weight = theta_vq(settings.scheme);
     if (settings.sleeping) {
       sleeping.update(solver, h, settings.sleep_velocity, settings.sleep_time, next_v);
     }
     moving_v = weight * next_v + (1.0 - weight) * state.v;
+    if (corrected) moving_v += displacement / h;
     integrate(world.model, moving_v, h, state.q);
     state.v = next_v;
     advance_activations(world.model, control, h, state.activation);
@@ -246,11 +275,14 @@ StepReport Simulator::Impl::step() {
   watch.lap(report.times.kinematics);
   build_constraints();
   watch.lap(report.times.assembly);
+  const StepSolver::Correction correction{h, settings.contact, displacement};
   const SolveSummary solved =
-      solver.solve(set, motion.motion(), solve_settings, workers, start, next_v, impulse);
+      solver.solve(set, motion.motion(), solve_settings, workers, start, next_v, impulse, &correction);
   watch.lap(report.times.solve);
   remember();
-  advance();
+  report.corrected_islands = solved.corrected_islands;
+  if (solved.corrected_islands > 0) report.correction_work = correction_work();
+  advance(solved.corrected_islands > 0);
   watch.lap(report.times.integrate);
   update_kinematics();
   watch.lap(report.times.kinematics);
@@ -409,6 +441,13 @@ Energy Simulator::energy() const {
           Dynamics::weight_energy(impl_->kinematics, impl_->world.gravity) -
               impl_->joints.body_forces().compensation_energy(impl_->kinematics),
           impl_->motion.spring_energy(impl_->state.q)};
+}
+
+double Simulator::drive_work() const {
+  const Impl& s = *impl_;
+  if (s.steps == 0) return 0.0;
+  return tribo::drive_work(s.world, s.joints, s.set, s.impulse, s.begun, s.state.v, s.begun_input,
+                           s.begun_force, s.settings.scheme, s.settings.time_step);
 }
 
 Vec6 Simulator::momentum() const {

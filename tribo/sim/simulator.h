@@ -58,6 +58,8 @@ struct StepReport {
   double error = 0.0;                 // worst certificate of the step's islands, 0 without constraints
   Status status = Status::converged;  // of the island with the worst certificate
   double penetration = 0.0;           // deepest contact at the beginning of the step, m
+  Index corrected_islands = 0;        // whose position errors were led back
+  double correction_work = 0.0;       // energy of weight and joint springs that this cost, J; < 0: gained
   StepTimes times;
 
   bool missed() const { return missed_islands > 0; }
@@ -118,6 +120,8 @@ class Simulator {
   // Kinematics, energy, momentum at the current state.
   const Kinematics& kinematics() const;
   Energy energy() const;
+  // Of actuators and applied forces in the last step, J (sim/drive_work.h).
+  double drive_work() const;
   // Linear [N s] and angular about the world's origin [N m s] momentum of all trees.
   Vec6 momentum() const;
   // Of q, v, time, activations and mocap poses, bit for bit.

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "tribo/sim/position_correction.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
@@ -52,6 +53,8 @@ struct StepSolver::Slot {
   ContactProblem problem;
   Solution solution;
   Vector start;
+  PositionCorrection correction;
+  std::vector<double> position;
 };
 
 StepSolver::StepSolver(const Model& model, const std::string& solver)
@@ -210,7 +213,7 @@ std::size_t StepSolver::add_contacts_of_one_tree(const ConstraintSet& set, std::
 
 void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
                               const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
-                              std::vector<Vec3>& impulse) {
+                              std::vector<Vec3>& impulse, const Correction* correction) {
   const std::span<const Index> constraints{constraints_.data() + constraint_start_[island],
                                            constraints_.data() + constraint_start_[island + 1]};
   const std::span<const Index> trees{trees_.data() + tree_start_[island],
@@ -254,13 +257,31 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
     copy_rows(slot.solution.impulse.data() + row, rows, impulse[i].data());
     row += rows;
   }
+  recover(trees, slot.solution.generalized_velocity, motion, velocity);
+  if (correction) correct_positions(constraints, trees, slot, set, motion, *correction, result);
+}
+
+void StepSolver::recover(std::span<const Index> trees, const Vector& from, const TreeMotion& motion,
+                         Vector& to) const {
   Index dof = 0;
   for (const Index t : trees) {
     const Index n = model_->tree_dof_count(t);
-    velocity.segment(model_->tree_dof(t), n) = slot.solution.generalized_velocity.segment(dof, n);
-    if (normalized_ && motion.roots) motion.roots->recover_velocity(t, velocity.data() + model_->tree_dof(t));
+    to.segment(model_->tree_dof(t), n) = from.segment(dof, n);
+    if (normalized_ && motion.roots) motion.roots->recover_velocity(t, to.data() + model_->tree_dof(t));
     dof += n;
   }
+}
+
+void StepSolver::correct_positions(std::span<const Index> constraints, std::span<const Index> trees,
+                                   Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
+                                   const Correction& correction, SolveSummary& result) {
+  slot.position.clear();
+  for (const Index i : constraints) slot.position.push_back(set.entry(i).position);
+  if (!slot.correction.run(slot.problem, slot.solution, slot.position, correction.h, correction.settings)) {
+    return;
+  }
+  result.corrected_islands = 1;
+  recover(trees, slot.correction.displacement(), motion, correction.displacement);
 }
 
 // So few constraints or trees that `auto` solves them without a structure worth keeping.
@@ -286,8 +307,9 @@ void StepSolver::sort_by_size(Index islands) {
 
 SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
                                Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
-                               std::vector<Vec3>& impulse) {
+                               std::vector<Vec3>& impulse, const Correction* correction) {
   velocity = motion.velocity;
+  if (correction) correction->displacement.setZero(velocity.size());
   impulse.assign(set.size(), Vec3::Zero());
   SolveSummary sum;
   deal(set);
@@ -310,7 +332,7 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   const auto body = [&](Index item, Index worker) {
     const Index k = order_[item];
     Slot& chosen = local_slot_[k] < 0 ? *shared_[worker] : *own_[local_slot_[k]];
-    solve_island(k, chosen, set, motion, own, start, velocity, impulse);
+    solve_island(k, chosen, set, motion, own, start, velocity, impulse, correction);
   };
   if (sum.islands == 1) {
     body(0, 0);
@@ -321,6 +343,7 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
     sum.iterations += r.iterations;
     sum.factorizations += r.factorizations;
     sum.missed_islands += r.missed_islands;
+    sum.corrected_islands += r.corrected_islands;
     if (!(r.error <= sum.error)) {
       sum.error = r.error;
       sum.worst_status = r.worst_status;

@@ -26,6 +26,7 @@ struct SolveSummary {
   Index iterations = 0, factorizations = 0;
   double error = 0.0;  // worst certificate of the islands, chosen measure
   Status worst_status = Status::converged;
+  Index corrected_islands = 0;  // whose position errors were led back
 };
 
 class StepSolver {
@@ -40,10 +41,16 @@ class StepSolver {
   void forget();
 
   // `start` [constraints]: impulses to start from (zero: none known). Fills velocity [dofs] and impulse
-  // [constraints] (scalars: the first entry).
+  // [constraints] (scalars: the first entry). With `correction` also displacement [dofs], which leads position errors back
+  // (sim/position_correction.h): zero where there are none.
+  struct Correction {
+    double h;
+    const ContactLawSettings& settings;
+    Vector& displacement;
+  };
   SolveSummary solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
                      Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
-                     std::vector<Vec3>& impulse);
+                     std::vector<Vec3>& impulse, const Correction* correction = nullptr);
 
   // All constraints and all trees they touch (or all trees) in one problem, with its bodies where they were kept:
   // their kinematics must still be those of the constraints then.
@@ -67,7 +74,12 @@ class StepSolver {
                                        const TreeRoots& roots, ProblemFiller& filler);
   void solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
                     const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
-                    std::vector<Vec3>& impulse);
+                    std::vector<Vec3>& impulse, const Correction* correction);
+  void correct_positions(std::span<const Index> constraints, std::span<const Index> trees, Slot& slot,
+                         const ConstraintSet& set, const TreeMotion& motion, const Correction& correction,
+                         SolveSummary& result);
+  // Of an island's trees, from the coordinates of its problem to those of the model.
+  void recover(std::span<const Index> trees, const Vector& from, const TreeMotion& motion, Vector& to) const;
   bool is_small(Index island) const;
   void sort_by_size(Index islands);
   Slot& slot(Index number, std::vector<std::unique_ptr<Slot>>& slots);

@@ -88,7 +88,6 @@ class Admm final : public Solver {
   Vector root_;            // sqrt(w_i) per row
   Vector penalty_weight_;  // 1, or kBilateralPenalty
   Vector x_, image_, plain_, y_, y_old_, z_, s_, s_old_, f_, f_physical_, rhs_, d_, impulse_, skew_, dofs_;
-  double natural_impulse_ = 0.0;  // max |q_i| / w_i, N s
   AdmmPenalty penalty_;
   double rho_ = 1.0;                 // the present penalty
   double error_per_estimate_ = 0.0;  // learned: checked error / estimate
@@ -129,8 +128,6 @@ void Admm::prepare(const ContactProblem& problem) {
     penalty_weight_.segment(problem.row(i), problem.rows(i))
         .setConstant(problem.kind(i) == ConstraintKind::bilateral ? kBilateralPenalty : 1.0);
   }
-  natural_impulse_ =
-      rows > 0 ? problem.free_velocity().cwiseQuotient(root_.cwiseAbs2()).lpNorm<Eigen::Infinity>() : 0.0;
   kernel_.prepare(delassus(problem));
   penalty_.start(adaptation_);
   rho_ = penalty_.value();
@@ -288,7 +285,7 @@ Status Admm::run(const ContactProblem& problem, Monitor& monitor, Law law) {
         penalty_.remember();
       }
       if (k - best_iteration > kStallIterations) return Status::stalled;
-      if (impulse_.lpNorm<Eigen::Infinity>() > kDivergence * natural_impulse_)
+      if (y_.lpNorm<Eigen::Infinity>() > kDivergence * problem.largest_demand())
         return Status::no_solution_suspected;
     }
     if (penalty_.next_stage(residuals)) {

@@ -17,7 +17,7 @@ constexpr double kInside = 1.0 - 1e-9;
 constexpr double kSoftBeta = 0.3;
 // Share of D p that is left out of 1 - D p, so that redundant contacts that stick leave a solvable matrix.
 constexpr double kLeftOut = 1e-6;
-constexpr double kOutside = 1e-12;  // what impulses may leave their sets by, relative to the natural one
+constexpr double kOutside = 1e-12;  // what impulses may leave their sets by, relative to the largest demand
 constexpr Index kNaturalBacktracks = 3;
 constexpr double kNaturalDecrease = 0.2;
 
@@ -183,7 +183,14 @@ bool AlSurrogate::search_natural() {
 bool AlSurrogate::is_inside(Vector& nearest) const {
   nearest = multiplier_;
   project_impulse(*problem_, nearest);
-  return (nearest - multiplier_).lpNorm<Eigen::Infinity>() <= kOutside * problem_->natural_impulse();
+  double outside = 0.0;
+  for (Index i = 0; i < problem_->constraint_count(); ++i) {
+    const Index row = problem_->row(i), rows = problem_->rows(i);
+    const double away =
+        (nearest.segment(row, rows) - multiplier_.segment(row, rows)).lpNorm<Eigen::Infinity>();
+    outside = std::max(outside, problem_->root_scale(i) * away);
+  }
+  return outside <= kOutside * problem_->largest_demand();
 }
 
 bool AlSurrogate::stick_step(double rest) {

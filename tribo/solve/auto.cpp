@@ -162,7 +162,7 @@ Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
 Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
   const bool done = tiny_.run(problem, monitor, kTinySweeps);
   monitor.note_stage("tiny sweeps");
-  if (done || run_newton(0, problem, monitor)) return Status::converged;
+  if (done || monitor.prove_infeasible() || run_newton(0, problem, monitor)) return Status::converged;
   return run_rounds(problem, monitor);
 }
 
@@ -181,7 +181,7 @@ bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
 Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   const bool dense = suitable_form(problem) == NewtonForm::dense;
   const bool pile = !dense && pile_.fits(problem, cold_);
-  if (dense && run_dense(problem, monitor)) return Status::converged;
+  if (dense && (run_dense(problem, monitor) || monitor.prove_infeasible())) return Status::converged;
   if (!dense && (!pile || monitor.best_error() <= kNear) && run_warm(problem, monitor)) {
     return Status::converged;
   }
@@ -200,6 +200,7 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
   }
   if (pile && !cold_) return run_last_resort(problem, monitor) ? Status::converged : Status::stalled;
   if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
+  if (monitor.prove_infeasible()) return Status::converged;  // the monitor knows better how it ended
   const bool first_order_only = problem.constraint_count() > large_;
   if (cold_ && !dense && !pile && !first_order_only && run_prediction(problem, monitor))
     return Status::converged;
@@ -272,7 +273,7 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
       suitable_form(problem) != NewtonForm::trees) {
     return run_frictional_pile(problem, monitor);
   }
-  if (pile_.run(problem, monitor, PileStage::Effort::briefly)) return true;
+  if (pile_.run(problem, monitor, PileStage::Effort::briefly) || monitor.prove_infeasible()) return true;
   if (!newton_) newton_ = make_alnewton();
   set_plan(*newton_, {.factorizations = kShallowPileFactors,
                       .beta = kShallowPileBeta,
@@ -287,7 +288,7 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
 // end from there. Where sweeps get ahead, they cost less.
 bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) {
   dear_from_ = kFrictionalFactor;
-  if (pile_.run(problem, monitor, PileStage::Effort::at_a_glance)) return true;
+  if (pile_.run(problem, monitor, PileStage::Effort::at_a_glance) || monitor.prove_infeasible()) return true;
   if (!point_) point_ = make_ipm();
   set_plan(*point_, {.target = kPathTarget, .most_flops = dear_from_ * sweep_flops(problem)});
   if (iterate_as(*point_, kPathIterations, problem, monitor)) return true;

@@ -59,6 +59,7 @@ class ConvexNewton {
   const Vector& gradient() const { return gradient_; }
   const Vector& impulse() const { return impulse_; }  // lambda at the linearised iterate
   const std::vector<Mat3>& derivative() const { return derivative_; }
+  const PrimalKernel& kernel() const { return kernel_; }  // with the matrix of the last step
 
  private:
   ValueAndDerivative slope_at(const ConvexPotential& potential, double alpha) const;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tribo/math/cone.h"
+#include "tribo/problem/infeasibility.h"
 
 namespace tribo {
 
@@ -29,6 +30,43 @@ void ConvexPotential::prepare(const ContactProblem& problem, const ProximalLaw& 
       upper = problem.upper(i) * root;
     }
     c = {c.row, Shape::interval, 0.0, 1.0 / root, 0.0, 0.0, lower, upper};
+  }
+}
+
+void ConvexPotential::prepare_demands(const ContactProblem& problem, Law law, double delta) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constraints_.resize(problem.constraint_count());
+  offset_.setZero(problem.row_count());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const double root = 1.0 / std::sqrt(delta * problem.scale(i));
+    const bool contact = problem.kind(i) == ConstraintKind::contact;
+    const Index row = problem.row(i);
+    double lower = 0.0, upper = 0.0;  // of the ray
+    switch (demand_of(problem, i, law)) {
+      case Demand::none:
+        break;
+      case Demand::at_least_zero:
+        upper = infinity;
+        break;
+      case Demand::at_most_zero:
+        lower = -infinity;
+        break;
+      case Demand::zero:
+        lower = -infinity;
+        upper = infinity;
+        break;
+      case Demand::dual_cone: {
+        const detail::Aperture cone = detail::coulomb_aperture(problem.friction(i));
+        constraints_[i] = {row, Shape::cone, root, root, cone.sine, cone.cosine, 0.0, 0.0};
+        continue;
+      }
+    }
+    if (contact) {  // the normal alone is the cone of a frictionless contact; without a weight it asks nothing
+      const double weight = upper > 0.0 ? root : 0.0;
+      constraints_[i] = {row, Shape::cone, weight, weight, 0.0, 1.0, 0.0, 0.0};
+    } else {
+      constraints_[i] = {row, Shape::interval, 0.0, root, 0.0, 0.0, lower, upper};
+    }
   }
 }
 

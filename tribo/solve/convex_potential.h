@@ -23,6 +23,10 @@ class ConvexPotential {
  public:
   // Takes R + p of `law`; the offset becomes zero. Allocates only when the problem is larger than any before.
   void prepare(const ContactProblem& problem, const ProximalLaw& law);
+  // Instead of the law what every solution asks of its velocity (problem/infeasibility.h), each constraint with the
+  // compliance delta w_i alone: phi is the squared violation over 2 delta w_i. The offset becomes zero.
+  void prepare_demands(const ContactProblem& problem, Law law, double delta);
+  void set_offset(const Vector& offset) { offset_ = offset; }  // o itself
   // o = p lambda_k - shift, both [rows].
   void set_offset(const ProximalLaw& law, const Vector& multiplier, const Vector& shift);
 

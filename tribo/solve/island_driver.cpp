@@ -40,8 +40,10 @@ int severity(Status status) {
       return 5;
     case Status::cancelled:
       return 6;
+    case Status::infeasible:  // whatever else is true of the others
+      return 7;
   }
-  return 6;
+  return 7;
 }
 
 void add_stage(std::vector<Stage>& stages, const Stage& stage) {
@@ -78,6 +80,11 @@ bool IslandDriver::splits(const ContactProblem& problem, const Solver& prototype
   std::size_t largest = 0;
   for (Index k = 0; k < islands_.count(); ++k) largest = std::max(largest, islands_.constraints(k).size());
   return static_cast<double>(largest) < kNearlyEverything * problem.constraint_count();
+}
+
+bool IslandDriver::splits_at_all(const ContactProblem& problem) {
+  islands_.find(problem, 0);
+  return islands_.count() > 1;
 }
 
 void IslandDriver::begin(const Settings& settings) {
@@ -230,7 +237,37 @@ void IslandDriver::collect(const ContactProblem& problem, const Settings& settin
     islands_.scatter(problem, k, slots_[k]->solution.impulse, impulse);
     add(slots_[k]->report);
   }
+  take_contradictions(problem, report);
   if (settings.history) merge_histories(report);
+}
+
+// The proofs of the islands, in the order of the islands, as proofs of the whole.
+void IslandDriver::take_contradictions(const ContactProblem& problem, Report& report) const {
+  for (Index k = 0; k < islands_.count(); ++k) {
+    if (std::find(order_.begin(), order_.end(), k) == order_.end()) continue;
+    for (const Contradiction& part : slots_[k]->report.contradictions) {
+      Contradiction whole = part;
+      whole.ray.setZero(problem.row_count());
+      islands_.scatter(problem, k, part.ray, whole.ray);
+      for (Index& i : whole.constraints) i = islands_.constraints(k)[i];
+      report.contradictions.push_back(std::move(whole));
+    }
+  }
+}
+
+void IslandDriver::take_least_violation(const ContactProblem& problem, Solution& solution) const {
+  for (const Index k : order_) {
+    if (slots_[k]->report.status != Status::infeasible) continue;
+    const Solution& part = slots_[k]->solution;
+    islands_.scatter(problem, k, part.velocity, solution.velocity);
+    if (problem.has_delassus()) continue;
+    Index from = 0;
+    for (const Index t : islands_.trees(k)) {
+      const Index at = problem.mass().block_start(t), n = problem.mass().block_size(t);
+      solution.generalized_velocity.segment(at, n) = part.generalized_velocity.segment(from, n);
+      from += n;
+    }
+  }
 }
 
 // As if all islands had advanced in step: at every iteration the worst of their last errors, and the time all

@@ -24,10 +24,16 @@ class IslandDriver {
   // True if the problem falls into islands worth separating: several, none of them nearly everything.
   bool splits(const ContactProblem& problem, const Solver& prototype);
 
-  // After splits(). Fills solution.impulse and the report's counts, history and stages; returns the worst
+  // True if there is more than one island, however large or small they are.
+  bool splits_at_all(const ContactProblem& problem);
+
+  // After splits() or splits_at_all(). Fills solution.impulse and the report's counts, history and stages; returns the worst
   // status of the islands. `version` changes when the options of `prototype` do.
   Status solve(const Solver& prototype, Index version, const ContactProblem& problem,
                const Settings& settings, const Vector& start, Vector& impulse, Report& report);
+
+  // After solve(): puts the velocities of least violation of the islands without a solution into `solution`.
+  void take_least_violation(const ContactProblem& problem, Solution& solution) const;
 
  private:
   struct Slot {
@@ -50,6 +56,7 @@ class IslandDriver {
                     const Settings& settings);
   void collect(const ContactProblem& problem, const Settings& settings, Vector& impulse,
                Report& report) const;
+  void take_contradictions(const ContactProblem& problem, Report& report) const;
   void merge_histories(Report& report) const;
 
   Islands islands_;

@@ -3,7 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/solve/least_violation.h"
+
 namespace tribo {
+namespace {
+
+// Violation that is looked into, of the fastest free velocity. At the default tolerance of 1e-6 only constraints with
+// much smaller impulses than others' (light bodies beside heavy ones) reach it, or those of contradictions.
+constexpr double kViolated = 1e-5;
+
+}  // namespace
 
 Monitor::Monitor(Solver& solver, const ContactProblem& problem, const Settings& settings, Report& report,
                  const Vector& start, std::chrono::steady_clock::time_point begin)
@@ -61,11 +70,11 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     u = &solver_.scratch_u_;
     error = Certifier::error(problem_, impulse, *u, settings_.law, settings_.measure);
   }
-  if (error <= settings_.tolerance && looks_infeasible(problem_, impulse, *u, settings_.law)) {
-    vetted_ = false;
-    stop(Status::no_solution_suspected);
-    return true;
+  if (error <= settings_.tolerance) {
+    error = solver_.certifier_.confirm(problem_, impulse, error, settings_.tolerance, settings_.law,
+                                       settings_.measure);
   }
+  if (error <= settings_.tolerance && is_contradicted(*u)) return true;
   last_error_ = error;
   if (error < best_error_) {
     best_error_ = error;
@@ -88,6 +97,45 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
   return stopped_;
 }
 
+// The proof, once per solve.
+std::optional<Contradiction> Monitor::find_contradiction() {
+  if (proof_tried_ || !settings_.prove_infeasible) return std::nullopt;
+  proof_tried_ = true;
+  if (rest_meets_demands(problem_, settings_.law)) return std::nullopt;
+  if (!solver_.least_violation_) solver_.least_violation_ = std::make_unique<LeastViolation>();
+  LeastViolation& search = *solver_.least_violation_;
+  const std::function<bool()> late = [this] { return seconds() > settings_.time_limit; };
+  const bool timed = std::isfinite(settings_.time_limit);
+  std::optional<Contradiction> proof = search.prove(problem_, settings_.law, timed ? &late : nullptr);
+  report_.factorizations += search.factorizations();
+  return proof;
+}
+
+bool Monitor::prove_infeasible() {
+  if (stopped_ || proof_tried_ || !settings_.prove_infeasible) return stopped_;
+  std::optional<Contradiction> proof = find_contradiction();
+  note_stage("least violation");
+  if (!proof) return false;
+  report_.contradictions.push_back(std::move(*proof));
+  vetted_ = false;
+  stop(Status::infeasible);
+  return true;
+}
+
+// An error may be small because impulses elsewhere are large: before an iterate that leaves a constraint violated is
+// called a solution, contradictions are looked for. True if there is one.
+bool Monitor::is_contradicted(const Vector& velocity) {
+  if (proof_tried_ || !settings_.prove_infeasible || problem_.row_count() == 0) return false;
+  const double fastest = problem_.free_velocity().lpNorm<Eigen::Infinity>();
+  if (largest_violation(problem_, velocity, settings_.law) <= kViolated * fastest) return false;
+  std::optional<Contradiction> proof = find_contradiction();
+  if (!proof) return false;
+  report_.contradictions.push_back(std::move(*proof));
+  vetted_ = false;
+  stop(Status::infeasible);
+  return true;
+}
+
 void Monitor::note_count(std::string_view stage, Index count) {
   if (settings_.explain)
     report_.stages.push_back({stage, 1, problem_.constraint_count(), count, 0, 0.0, 0.0});
@@ -105,6 +153,7 @@ Settings Monitor::part_settings(Index iterations) const {
   part.time_limit =
       std::isfinite(settings_.time_limit) ? std::max(1e-9, remaining_time()) : settings_.time_limit;
   part.islands = false;
+  part.prove_infeasible = false;
   part.threads = 1;
   return part;
 }
@@ -129,6 +178,7 @@ bool Monitor::take_over(std::string_view stage, const Report& part, const Soluti
     report_.stages.push_back({stage, 1, problem_.constraint_count(), part.iterations, part.factorizations,
                               part.seconds, best_error_});
   }
+  if (part.status == Status::converged && is_contradicted(solution.velocity)) return true;
   if (part.status == Status::converged || part.status == Status::cancelled) stop(part.status);
   if (!stopped_) out_of_time(0);
   if (!stopped_ && parts_iterations_ >= settings_.max_iterations) stop(Status::iteration_limit);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "tribo/solve/solver.h"
 
@@ -41,6 +42,10 @@ class Monitor {
   // ... and what it came to. Returns true when the loop must end.
   bool take_over(std::string_view stage, const Report& part, const Solution& solution);
 
+  // Looks for a proof that the problem has no solution, once per solve, unless Settings say not to or rest is a
+  // velocity that meets all demands. Returns true when the loop must end.
+  bool prove_infeasible();
+
   // What the solver's own loop has come to so far, for Settings::explain.
   void note_stage(std::string_view stage);
   // A count worth knowing ("inner failures"), kept as the iterations of a stage of that name.
@@ -69,6 +74,8 @@ class Monitor {
   bool check_start();
   double seconds() const;
   void stop(Status status);
+  bool is_contradicted(const Vector& velocity);
+  std::optional<Contradiction> find_contradiction();
   bool judge(Index iteration, const Vector& impulse, const Vector& velocity, double penalty, bool recomputed);
 
   Solver& solver_;
@@ -84,6 +91,7 @@ class Monitor {
   Index parts_iterations_ = 0;                                  // of the stages before the present one
   Index stage_iterations_ = std::numeric_limits<Index>::max();  // that the present stage may do
   bool stopped_ = false;
+  bool proof_tried_ = false;
   bool vetted_ =
       false;  // the best iterate converged here: its velocities on the raw data are the scratch ones
   Status stop_status_ = Status::iteration_limit;

@@ -239,7 +239,7 @@ ScalarRow scalar_row(const ContactProblem& problem, Index i, double omega) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double w = problem.delassus_diagonal(i)(0, 0) + problem.compliance()[problem.row(i)];
   ScalarRow row;
-  row.inverse = omega / (w > 0.0 ? w : problem.scale(i));
+  row.inverse = problem.is_idle(i) ? 0.0 : omega / (w > 0.0 ? w : problem.scale(i));
   const ConstraintKind kind = problem.kind(i);
   row.lower = kind == ConstraintKind::box ? problem.lower(i)
                                           : (kind == ConstraintKind::unilateral ? 0.0 : -kInfinity);

@@ -33,7 +33,7 @@ void PatchSolver::prepare(const ContactProblem& problem) {
   patch_ = 0;
 }
 
-double PatchSolver::natural_map(const ContactProblem& problem, Law law, const Vector& impulse, Index i) {
+double PatchSolver::error_of(const ContactProblem& problem, Law law, const Vector& impulse, Index i) {
   const BlockJacobian& jacobian = problem.jacobian();
   const Index row = problem.row(i), rows = problem.rows(i);
   auto u = velocity_.segment(row, rows);
@@ -42,18 +42,22 @@ double PatchSolver::natural_map(const ContactProblem& problem, Law law, const Ve
     u.noalias() +=
         jacobian.piece(i, p).lazyProduct(motion_.segment(jacobian.piece_dof(p), jacobian.piece_cols(p)));
   }
-  return tribo::natural_map(problem, i, impulse, velocity_, law);
+  return tribo::natural_map(problem, i, impulse, velocity_, law) / reference_of(problem, i, reference_);
 }
 
 Index PatchSolver::inspect(const ContactProblem& problem, Law law, const Vector& impulse, double allowed) {
   motion_.resize(problem.dof_count());
   velocity_.resize(problem.row_count());
   problem.velocity_of(impulse, motion_, velocity_);
+  // Where nothing acts and nothing moves errors are absolute.
+  const double reference = common_reference(problem, impulse);
+  reference_ = reference > 0.0 ? reference : 1.0;
   error_.resize(problem.constraint_count());
   Index bad = 0;
   worst_ = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    error_[i] = tribo::natural_map(problem, i, impulse, velocity_, law);
+    error_[i] =
+        tribo::natural_map(problem, i, impulse, velocity_, law) / reference_of(problem, i, reference_);
     if (!(error_[i] <= allowed)) ++bad;
     worst_ = std::max(worst_, error_[i]);
   }
@@ -199,13 +203,13 @@ PatchSolver::Outcome PatchSolver::solve(const ContactProblem& problem, const Set
   done_.assign(problem.constraint_count(), 0);
   for (Index seed = 0; seed < problem.constraint_count(); ++seed) {
     if (done_[seed] != 0 || error_[seed] <= plan.allowed) continue;
-    if (natural_map(problem, settings.law, impulse, seed) <= plan.allowed)
+    if (error_of(problem, settings.law, impulse, seed) <= plan.allowed)
       continue;  // its neighbours have seen to it
     collect(problem, seed, plan);
     if (!extract(problem, impulse)) continue;
-    const double reference = reference_impulse(part_, start_);
+    const double reference = common_reference(part_, start_);
     if (!(reference > 0.0)) continue;
-    own.tolerance = std::clamp(accuracy / reference, kTightest, kLoosest);
+    own.tolerance = std::clamp(accuracy * reference_ / reference, kTightest, kLoosest);
     const Report report = newton_->solve(part_, own, solution_, &start_);
     outcome.iterations += report.iterations;
     outcome.factorizations += report.factorizations;

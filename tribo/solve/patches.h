@@ -26,7 +26,7 @@ namespace tribo {
 class PatchSolver {
  public:
   struct Plan {
-    double allowed = 0.0;       // natural map of a constraint above which it is bad, N s
+    double allowed = 0.0;       // error of a constraint above which it is bad
     Index core = 60;            // bad constraints of one patch
     Index overlap = 1;          // rings of neighbours around them
     Index largest = 200;        // constraints of one patch
@@ -40,21 +40,21 @@ class PatchSolver {
   // The neighbourhoods. Grow-only.
   void prepare(const ContactProblem& problem);
 
-  // Number of constraints whose natural map at `impulse` exceeds `allowed`.
+  // Number of constraints whose error at `impulse` exceeds `allowed`.
   Index inspect(const ContactProblem& problem, Law law, const Vector& impulse, double allowed);
 
   // After inspect(): the constraints that were bad and `rings` of neighbours around them, ascending.
   std::span<const Index> around_bad(const ContactProblem& problem, double allowed, Index rings);
 
-  double worst() const { return worst_; }  // largest natural map that inspect() met, N s
+  double worst() const { return worst_; }  // largest error that inspect() met
 
   // After inspect() at the same impulses: solves patch after patch. `settings`: tolerance and law; tolerances of the
-  // patches aim at a natural map of `accuracy` N s.
+  // patches aim at an error of `accuracy` in the whole.
   Outcome solve(const ContactProblem& problem, const Settings& settings, const Plan& plan, double accuracy,
                 Vector& impulse);
 
  private:
-  double natural_map(const ContactProblem& problem, Law law, const Vector& impulse, Index i);
+  double error_of(const ContactProblem& problem, Law law, const Vector& impulse, Index i);
   void collect(const ContactProblem& problem, Index seed, const Plan& plan);
   void add_neighbours(const ContactProblem& problem, std::size_t begin, std::size_t end, double more_than,
                       std::size_t most);
@@ -63,7 +63,7 @@ class PatchSolver {
   void put_back(const ContactProblem& problem, Vector& impulse);
 
   std::vector<Index> tree_start_, tree_constraints_;  // constraints on each tree
-  std::vector<double> error_;                         // [constraints] natural map, N s
+  std::vector<double> error_;                         // [constraints] natural map over its reference
   Vector velocity_;                                   // [rows] where inspected
   Vector motion_;                                     // [dofs] of the present impulses
   std::vector<Index> constraints_, trees_;            // of the patch
@@ -71,6 +71,7 @@ class PatchSolver {
   std::vector<char> done_;                // [constraints] has been in the core of a patch
   Index patch_ = 0;
   double worst_ = 0.0;
+  double reference_ = 1.0;  // common_reference() of the whole, sqrt(J)
 
   ProblemFiller filler_;
   ContactProblem part_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "tribo/problem/natural_map.h"
 #include "tribo/solve/nsgs.h"
 
 namespace tribo {
@@ -135,10 +134,9 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
     if (report.status == Status::no_solution_suspected) return false;
     spent += patched > 0 ? std::max(count_, kLeastCharge) : count_;
     impulse_ = last_impulse(*sweeps_);
-    const double reference = reference_impulse(problem, impulse_);
-    const double target = monitor.tolerance() * reference, allowed = 0.3 * target;
+    const double target = monitor.tolerance(), allowed = 0.3 * target;
     const Index bad = patches_.inspect(problem, monitor.settings().law, impulse_, allowed);
-    const double worst = patches_.worst() / reference;
+    const double worst = patches_.worst();
     const bool is_local = static_cast<double>(bad) < few;
     const bool slow = worst > 0.5 * before;
     const bool circling = !is_local && !plain && !briefly && worst > before;

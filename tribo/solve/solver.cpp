@@ -7,7 +7,9 @@
 
 #include "tribo/math/cone.h"
 #include "tribo/math/errors.h"
+#include "tribo/problem/natural_map.h"
 #include "tribo/solve/island_driver.h"
+#include "tribo/solve/least_violation.h"
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/small_delassus.h"
 
@@ -56,6 +58,8 @@ std::string_view to_string(Status status) {
       return "time_limit";
     case Status::stalled:
       return "stalled";
+    case Status::infeasible:
+      return "infeasible";
     case Status::no_solution_suspected:
       return "no_solution_suspected";
     case Status::cancelled:
@@ -122,12 +126,43 @@ Status Solver::solve_whole(const ContactProblem& problem, const Settings& settin
   Status status = Status::converged;
   const bool done = monitor.check_start();
   report.start_error = monitor.last_error();
-  if (!done) status = iterate(problem, monitor);
+  if (!done) {
+    status = iterate(problem, monitor);
+    if (!monitor.stopped_) monitor.prove_infeasible();
+  }
   if (monitor.stopped_) status = monitor.stop_status_;
   report.iterations = monitor.last_iteration_;
   vetted_ = monitor.vetted_;
   vetted_error_ = monitor.best_error_;
   return status;
+}
+
+// Island by island where that is worth it. A problem of which only a part has no solution is taken apart in any case:
+// the rest of it is to be solved.
+Status Solver::solve_parts(const ContactProblem& problem, const Settings& settings, Clock::time_point begin,
+                           Report& report, bool& divided) {
+  const bool divisible = settings.islands && !SmallDelassus::is_tiny(problem);  // few are solved together
+  if (divisible && !driver_) driver_ = std::make_unique<IslandDriver>();
+  divided = divisible && driver_->splits(problem, *this);
+  if (!divided) {
+    const Status status = solve_whole(problem, settings, begin, report);
+    if (status != Status::infeasible || !settings.islands) return status;
+    if (!driver_) driver_ = std::make_unique<IslandDriver>();
+    divided = driver_->splits_at_all(problem);
+    if (!divided) return status;
+    report.contradictions.clear();
+    report.stages.clear();
+    report.history.clear();
+    vetted_ = false;
+  }
+  return driver_->solve(*this, option_version_, problem, settings, start_, best_, report);
+}
+
+// The velocities of what has no solution.
+void Solver::take_least_violation(const ContactProblem& problem, bool divided, Solution& solution) const {
+  if (divided) return driver_->take_least_violation(problem, solution);
+  solution.velocity = least_violation_->constraint_velocity();
+  if (!problem.has_delassus()) solution.generalized_velocity = least_violation_->velocity();
 }
 
 Report Solver::solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
@@ -144,18 +179,14 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
     start_.setZero(problem.row_count());
   }
   project_impulse(problem, start_);
+  release_idle(problem, start_);
 
-  Status status;
   vetted_ = false;
-  const bool divisible = settings.islands && !SmallDelassus::is_tiny(problem);  // few are solved together
-  if (divisible && !driver_) driver_ = std::make_unique<IslandDriver>();
-  if (divisible && driver_->splits(problem, *this)) {
-    status = driver_->solve(*this, option_version_, problem, settings, start_, best_, report);
-  } else {
-    status = solve_whole(problem, settings, begin, report);
-  }
+  bool divided = false;
+  Status status = solve_parts(problem, settings, begin, report, divided);
 
   solution.impulse = best_;
+  release_idle(problem, solution.impulse);
   if (vetted_) {  // the velocities of this very iterate were computed for the last check
     solution.velocity = scratch_u_;
     if (problem.has_delassus()) {
@@ -166,14 +197,16 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
     report.certificate = settings.full_certificate ? certifier_.judge(problem, solution, settings.law)
                                                    : measure_alone(settings.measure, vetted_error_);
   } else {
-    report.certificate = certifier_.complete(problem, solution, settings.law);
+    report.certificate = certifier_.complete(problem, solution, settings.law,
+                                             settings.full_certificate ? 0.0 : settings.tolerance);
   }
   const double error = value_of(report.certificate, settings.measure);
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
   // larger impulses elsewhere.
   const bool contradicted = report.islands > 1 && status != Status::converged;
-  if (error <= settings.tolerance && !contradicted &&
-      (vetted_ || !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law))) {
+  if (status == Status::infeasible) {
+    take_least_violation(problem, divided, solution);
+  } else if (error <= settings.tolerance && !contradicted) {
     status = Status::converged;
   } else if (status == Status::converged) {
     status = Status::stalled;

@@ -23,6 +23,7 @@
 
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/contact_problem.h"
+#include "tribo/problem/infeasibility.h"
 #include "tribo/problem/solution.h"
 #include "tribo/solve/option.h"
 
@@ -33,7 +34,8 @@ enum class Status : std::uint8_t {
   iteration_limit,        // best iterate returned
   time_limit,             // best iterate returned
   stalled,                // no further progress possible (rounding, cycling); best iterate returned
-  no_solution_suspected,  // impulses grow without bound: the constraints look infeasible
+  infeasible,             // proved: no velocity meets all constraints; see Report::contradictions
+  no_solution_suspected,  // impulses grow without bound, but no such proof was found
   cancelled,              // Settings::on_progress said stop
   regularized,            // solved with compliance supplied by the solver (sap on a rigid problem); the
                           // certificate of the raw problem stays above the tolerance
@@ -62,6 +64,8 @@ struct Settings {
   Index threads = 1;                                 // >= 1; the result has the same bits for any number
   bool islands = true;   // solve the connected components of the contact graph one by one
   bool explain = false;  // record the stages of the solve in the Report
+  // Look for a proof that there is no solution where none is found (Status::infeasible); some ten factorisations.
+  bool prove_infeasible = true;
   // Report::certificate with all its entries; without, `measure` alone may be filled, the others are NaN, and solve()
   // does not read the clock (Report::seconds is 0) unless something else asks for times: for callers that solve a
   // hundred thousand small problems per second.
@@ -93,6 +97,9 @@ struct Report {
   Index islands = 1;            // connected components of the contact graph, 1 when not split
   Index regularized_count = 0;  // constraints that were given compliance (Status::regularized)
   std::vector<Stage> stages;    // with Settings::explain
+  // Status::infeasible: the proofs, one per island that has no solution; their rays and constraints are those of the
+  // whole problem.
+  std::vector<Contradiction> contradictions;
 };
 
 // Projects every constraint's impulse onto its own set: any vector becomes an admissible start.
@@ -100,6 +107,7 @@ void project_impulse(const ContactProblem& problem, Vector& impulse);
 
 class Monitor;
 class IslandDriver;
+class LeastViolation;
 
 class Solver {
  public:
@@ -117,7 +125,10 @@ class Solver {
   // Sets one option by name ("omega", "1.2"); InvalidInput lists the names or the allowed values.
   void set_option(std::string_view option_name, std::string_view value);
 
-  // Starts from `initial_impulse` ([rows]; projected onto the sets first) or from zero.
+  // Starts from `initial_impulse` ([rows]; projected onto the sets first) or from zero. Where it ends with
+  // Status::infeasible, solution.velocity and generalized_velocity are those of least violation
+  // (solve/least_violation.h) in the islands concerned; the impulses are the best iterate as always and do not
+  // belong to them.
   Report solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
                const Vector* initial_impulse = nullptr);
 
@@ -134,10 +145,14 @@ class Solver {
   using Clock = std::chrono::steady_clock;
   Status solve_whole(const ContactProblem& problem, const Settings& settings, Clock::time_point begin,
                      Report& report);
+  Status solve_parts(const ContactProblem& problem, const Settings& settings, Clock::time_point begin,
+                     Report& report, bool& divided);
+  void take_least_violation(const ContactProblem& problem, bool divided, Solution& solution) const;
 
   Certifier certifier_;
   Vector start_, best_, scratch_v_, scratch_u_;
   std::unique_ptr<IslandDriver> driver_;
+  std::unique_ptr<LeastViolation> least_violation_;
   bool vetted_ = false;  // see Monitor::vetted_
   double vetted_error_ = 0.0;
   Index option_version_ = 0;  // changes with the options, so that copies at work on islands follow

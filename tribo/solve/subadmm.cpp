@@ -28,6 +28,7 @@
 
 #include "tribo/math/anderson.h"
 #include "tribo/math/workers.h"
+#include "tribo/problem/natural_map.h"
 #include "tribo/solve/monitor.h"
 #include "tribo/solve/proximal_law.h"
 #include "tribo/solve/split_dynamics.h"
@@ -106,7 +107,6 @@ class SubAdmm final : public Solver {
   std::vector<double> partial_;                        // sums of every chunk
   Vector x_, image_, plain_;                           // Anderson: roots of energies, (v, lambda)
   double beta_ = 1.0;
-  double natural_impulse_ = 0.0;  // max |q_i| / w_i, N s
   double error_per_residual_ = 0.0;
   Index since_update_ = 0;
   bool plainly_ = false;                         // no extrapolation at present
@@ -135,13 +135,9 @@ void SubAdmm::prepare(const ContactProblem& problem, const Settings& settings) {
   for (Vector* x : {&lambda_, &next_, &s_, &u_, &penalty_, &row_root_}) x->resize(rows);
   for (Vector* x : {&v_, &change_, &dof_root_}) x->resize(dofs);
   extended_.resize(terms_.extended_size());
-  natural_impulse_ = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const double w = problem.scale(i);
     row_root_.segment(problem.row(i), problem.rows(i)).setConstant(std::sqrt(w));
-    const double q =
-        problem.free_velocity().segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
-    natural_impulse_ = std::max(natural_impulse_, q / w);
   }
   for (Index tree = 0; tree < problem.tree_count(); ++tree) {
     dof_root_.segment(problem.mass().block_start(tree), problem.mass().block_size(tree)) =
@@ -362,7 +358,7 @@ Status SubAdmm::run(const ContactProblem& problem, Monitor& monitor) {
         best_iteration = k;
       }
       if (k - best_iteration > kStallIterations) return Status::stalled;
-      if (next_.lpNorm<Eigen::Infinity>() > kDivergence * natural_impulse_)
+      if (impulse_sizes(problem, next_).largest > kDivergence * problem.largest_demand())
         return Status::no_solution_suspected;
     }
     choose_mode(residual);

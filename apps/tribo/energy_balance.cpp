@@ -1,0 +1,34 @@
+#include "apps/tribo/energy_balance.h"
+
+#include <algorithm>
+
+namespace tribo::cli {
+
+EnergyBalance::EnergyBalance(const Simulator& simulator)
+    : kinematics_(simulator.model()), dynamics_(simulator.model()) {
+  const Energy energy = simulator.energy();
+  begin_ = lowest_ = maximum_ = energy.total();
+  potential_ = energy.weight + energy.springs;
+  kinematics_.set_positions(simulator.state().q);
+  dynamics_.set_positions(kinematics_);
+}
+
+void EnergyBalance::add(const Simulator& simulator) {
+  const Energy energy = simulator.energy();
+  const double potential = energy.weight + energy.springs;
+  double seen = energy.total();
+  if (simulator.settings().scheme == Scheme::symplectic_euler) {
+    seen = 0.5 * (dynamics_.kinetic_energy(simulator.state().v) + energy.kinetic + potential_ + potential);
+  }
+  work_ += simulator.drive_work();
+  const double balance = seen - work_;
+  maximum_ = std::max(maximum_, energy.total());
+  created_ = std::max(created_, balance - begin_);
+  largest_rise_ = std::max(largest_rise_, balance - lowest_);
+  lowest_ = std::min(lowest_, balance);
+  potential_ = potential;
+  kinematics_.set_positions(simulator.state().q);
+  dynamics_.set_positions(kinematics_);
+}
+
+}  // namespace tribo::cli

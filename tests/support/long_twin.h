@@ -1,0 +1,111 @@
+// The scaled error of a small problem by dense algebra in long double, straight from its definition in
+// docs/certificate.md: an independent witness for claims of convergence.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/problem/contact_problem.h"
+
+namespace tribo::test {
+
+class LongTwin {
+ public:
+  using Long = long double;
+  using LongMatrix = Eigen::Matrix<Long, Eigen::Dynamic, Eigen::Dynamic>;
+  using LongVector = Eigen::Matrix<Long, Eigen::Dynamic, 1>;
+
+  explicit LongTwin(const ContactProblem& problem) : problem_(problem) {
+    const Index rows = problem.row_count(), dofs = problem.dof_count();
+    LongMatrix a = LongMatrix::Zero(dofs, dofs), j = LongMatrix::Zero(rows, dofs);
+    for (Index t = 0; t < problem.tree_count(); ++t) {
+      const Index at = problem.mass().block_start(t), n = problem.mass().block_size(t);
+      a.block(at, at, n, n) = problem.mass().block(t).cast<Long>();
+    }
+    const BlockJacobian& jacobian = problem.jacobian();
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+        j.block(problem.row(i), jacobian.piece_dof(p), problem.rows(i), jacobian.piece_cols(p)) =
+            jacobian.piece(i, p).cast<Long>();
+      }
+    }
+    const Eigen::LLT<LongMatrix> factor(a);
+    const LongVector b = problem.momentum().cast<Long>(), v = factor.solve(b);
+    w_ = j * factor.solve(j.transpose());
+    q_ = j * v + problem.bias().cast<Long>();
+    for (Index t = 0; t < problem.tree_count(); ++t) {
+      const Index at = problem.mass().block_start(t), n = problem.mass().block_size(t);
+      energy_ = std::max(energy_, std::sqrt(b.segment(at, n).dot(v.segment(at, n))));
+    }
+    scale_.resize(problem.constraint_count());
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      const Index row = problem.row(i), n = problem.rows(i);
+      scale_[i] =
+          w_.block(row, row, n, n).trace() / n + problem.compliance().segment(row, n).cast<Long>().mean();
+    }
+  }
+
+  // Without constraints that are idle.
+  double error(const Vector& impulse, Law law) const {
+    const LongVector lambda = impulse.cast<Long>();
+    const LongVector u = w_ * lambda + q_ + problem_.compliance().cast<Long>().cwiseProduct(lambda);
+    Long largest = 0.0L, demand = 0.0L;
+    for_each([&](Index i, Index row, Index n, Long root) {
+      largest = std::max(largest, root * lambda.segment(row, n).lpNorm<Eigen::Infinity>());
+      demand = std::max({demand, q_.segment(row, n).lpNorm<Eigen::Infinity>() / root,
+                         root * problem_.lower(i), -root * problem_.upper(i)});
+    });
+    const Long impulses = demand > 0.0L ? std::min(largest, 100.0L * demand) : largest;
+    const Long common = std::max(impulses, std::sqrt(0x1p-52L) * energy_);
+    Long worst = 0.0L;
+    for_each([&](Index i, Index row, Index n, Long root) {
+      const Long reference = std::max(common, 1e-3L * q_.segment(row, n).lpNorm<Eigen::Infinity>() / root);
+      LongVector z = lambda.segment(row, n), hat = u.segment(row, n);
+      if (n == 3 && law == Law::exact) hat[2] += problem_.friction(i) * hat.head(2).norm();
+      z -= hat / (root * root);
+      const Long map = (lambda.segment(row, n) - project(i, z)).lpNorm<Eigen::Infinity>();
+      if (map > 0.0L) worst = std::max(worst, root * map / reference);
+    });
+    return static_cast<double>(worst);
+  }
+
+ private:
+  template <class Action>
+  void for_each(const Action& action) const {
+    for (Index i = 0; i < problem_.constraint_count(); ++i) {
+      if (!problem_.is_idle(i)) action(i, problem_.row(i), problem_.rows(i), std::sqrt(scale_[i]));
+    }
+  }
+
+  LongVector project(Index i, LongVector z) const {
+    switch (problem_.kind(i)) {
+      case ConstraintKind::unilateral:
+        z[0] = std::max(z[0], 0.0L);
+        break;
+      case ConstraintKind::box:
+        z[0] = std::clamp<Long>(z[0], problem_.lower(i), problem_.upper(i));
+        break;
+      case ConstraintKind::bilateral:
+        break;
+      case ConstraintKind::contact: {
+        const Long mu = problem_.friction(i), t = z.head(2).norm();
+        if (t <= mu * z[2]) break;
+        const Long normal = std::max(0.0L, (mu * t + z[2]) / (1.0L + mu * mu));
+        if (t > 0.0L) z.head(2) *= mu * normal / t;
+        z[2] = normal;
+        break;
+      }
+    }
+    return z;
+  }
+
+  const ContactProblem& problem_;
+  LongMatrix w_;
+  LongVector q_;
+  Long energy_ = 0.0L;
+  std::vector<Long> scale_;
+};
+
+}  // namespace tribo::test

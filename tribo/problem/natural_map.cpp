@@ -1,0 +1,77 @@
+#include "tribo/problem/natural_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/math/cone.h"
+
+namespace tribo {
+namespace {
+
+// Impulses that grow without bound, because constraints contradict each other, must not buy accuracy: no more than this
+// many times the largest demand counts.
+constexpr double kMostDemands = 1e2;
+// sqrt(2^-52): changes of velocity below this share of the free motion are judged relative to it.
+constexpr double kFloor = 0x1p-26;
+
+// |x_i|_inf.
+double largest_of(const ContactProblem& problem, Index i, const Vector& x) {
+  const double* rows = x.data() + problem.row(i);
+  const double first = std::abs(rows[0]);
+  return problem.rows(i) == 1 ? first : std::max({first, std::abs(rows[1]), std::abs(rows[2])});
+}
+
+}  // namespace
+
+double bounded_reference(double largest, double demand, double root_energy) {
+  const double impulses = demand > 0.0 ? std::min(largest, kMostDemands * demand) : largest;
+  return std::max(impulses, kFloor * root_energy);
+}
+
+ImpulseSizes impulse_sizes(const ContactProblem& problem, const Vector& impulse) {
+  ImpulseSizes sizes;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const double size = problem.root_scale(i) * largest_of(problem, i, impulse);
+    sizes.largest = std::max(sizes.largest, size);
+    sizes.sum += size;
+  }
+  return sizes;
+}
+
+double common_reference(const ContactProblem& problem, double largest) {
+  return bounded_reference(largest, problem.largest_demand(), problem.root_energy());
+}
+
+void release_idle(const ContactProblem& problem, Vector& impulse) {
+  if (problem.idle_count() == 0) return;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (!problem.is_idle(i)) continue;
+    impulse.segment(problem.row(i), problem.rows(i)).setZero();
+    if (problem.kind(i) == ConstraintKind::box)
+      impulse[problem.row(i)] = project_box(0.0, problem.lower(i), problem.upper(i));
+  }
+}
+
+double idle_violation(const ContactProblem& problem, Index i, Law law) {
+  const double* q = problem.free_velocity().data() + problem.row(i);
+  switch (problem.kind(i)) {
+    case ConstraintKind::contact: {
+      // Without an impulse any slip is allowed; under the convex law it asks for separation.
+      const double slip = law == Law::convex ? problem.friction(i) * detail::norm2(q[0], q[1]) : 0.0;
+      return std::max(0.0, slip - q[2]);
+    }
+    case ConstraintKind::unilateral:
+      return std::max(0.0, -q[0]);
+    case ConstraintKind::bilateral:
+      return std::abs(q[0]);
+    default:  // any velocity is allowed at the bound that it pushes to
+      return std::isfinite(q[0] > 0.0 ? problem.lower(i) : problem.upper(i)) ? 0.0 : std::abs(q[0]);
+  }
+}
+
+double idle_error(const ContactProblem& problem, Index i, Law law) {
+  const double violation = idle_violation(problem, i, law);
+  return violation == 0.0 ? 0.0 : violation / std::max(problem.free_speed(), violation);
+}
+
+}  // namespace tribo
