@@ -37,11 +37,15 @@ Vector holding_control(const World& world, const State& start, const Vector& key
   Vector control = Vector::Zero(static_cast<Eigen::Index>(actuators.size()));
   if (keyframe_control.size() == control.size() && !keyframe_control.isZero(0.0)) return keyframe_control;
   const JointConstraints joints(world);
+  Kinematics kinematics(world.model);
+  if (start.mocap.size() > 0) kinematics.set_mocap(start.mocap);
+  kinematics.set_positions(start.q);
+  std::vector<JointConstraints::Term> room;
   for (std::size_t a = 0; a < actuators.size(); ++a) {
     const ActuatorDescription& actuator = actuators[a];
     if (!(actuator.bias[1] < 0.0) || actuator.gain == 0.0) continue;
     const auto number = static_cast<Index>(a);
-    const double length = joints.drive(number, start.q, control).length;
+    const double length = joints.acting(number, kinematics, start.q, start.v, control, room).drive.length;
     const double target = -(actuator.bias[0] + actuator.bias[1] * length) / actuator.gain;
     control[number] = std::clamp(target, actuator.control_lower, actuator.control_upper);
   }

@@ -4,7 +4,8 @@
     compare.py --models DIR --dump build/native/bin/tribo_model_dump [--out model_truth.csv] [--samples 3]
 
 Both load the same file. At the same random coordinates and velocities, body poses, mass matrix, bias forces and
-Jacobians of random points on all bodies are compared; then joints (ranges, damping, armature, springs, friction),
+Jacobians of random points on all bodies are compared, and with random controls and activations the forces of actuators,
+gravity compensation and drag; then joints (ranges, damping, armature, springs, friction),
 actuators and the places of the geoms that can touch. Differences are relative to the largest entry of MuJoCo's
 array, or to 1 where that is smaller. A file that one of the two does not load is listed with the reason.
 
@@ -21,7 +22,7 @@ import sys
 import mujoco
 import numpy as np
 
-COLUMNS = ["model", "nq", "nv", "bodies", "geoms", "poses", "inertias", "mass", "bias", "jacobians", "joints",
+COLUMNS = ["model", "nq", "nv", "bodies", "geoms", "poses", "inertias", "mass", "bias", "jacobians", "forces", "joints",
            "actuators", "geom_places", "warnings", "status"]  # fmt: skip
 
 
@@ -46,6 +47,11 @@ def mass_matrix(model, data):
     except (AttributeError, TypeError):
         mujoco.mj_fullM(model, data, dense)
     return dense
+
+
+def passive_dofs(model):
+    """1 where gravity compensation is a passive force, 0 where MuJoCo counts it as one of actuators."""
+    return np.array([0.0 if model.jnt_actgravcomp[j] else 1.0 for j in model.dof_jntid])
 
 
 def compare_sample(model, data, sample, worst):
@@ -74,6 +80,16 @@ def compare_sample(model, data, sample, worst):
         columns = np.reshape(body["jacobian"], (-1, 3)).T
         ours[:, body["dof"] : body["dof"] + columns.shape[1]] = columns
         note("jacobians", difference(ours, linear))
+    if len(sample["control"]) == model.nu and len(sample["activation"]) == model.na:
+        data.ctrl[:] = sample["control"]
+        data.act[:] = sample["activation"]
+        mujoco.mj_forward(model, data)
+        adhesive = np.isin(model.actuator_trntype, [int(mujoco.mjtTrn.mjTRN_BODY)])
+        if not adhesive.any():
+            note("forces", difference(sample["forces"], data.qfrc_actuator + data.qfrc_gravcomp * passive_dofs(model)
+                                      + data.qfrc_fluid))  # fmt: skip
+    else:
+        note("forces", float("inf"))
     paired = {*model.pair_geom1, *model.pair_geom2}
     touching = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g] or g in paired]
     touching = [g for g in touching if model.geom_type[g] != int(mujoco.mjtGeom.mjGEOM_SDF)]
@@ -105,16 +121,20 @@ def compare_actuators(model, actuators):
         return float("inf")
     theirs = []
     for a in range(model.nu):
-        tendon = model.actuator_trntype[a] == int(mujoco.mjtTrn.mjTRN_TENDON)
+        kind = model.actuator_trntype[a]
+        tendon = kind == int(mujoco.mjtTrn.mjTRN_TENDON)
+        kinds = (mujoco.mjtTrn.mjTRN_SITE, mujoco.mjtTrn.mjTRN_BODY)
+        joint = not tendon and kind not in [int(k) for k in kinds]
         target = model.actuator_trnid[a, 0]
         affine = model.actuator_biastype[a] == int(mujoco.mjtBias.mjBIAS_AFFINE)
         gear = model.actuator_gear[a]
         force = model.actuator_forcerange[a, 1] if model.actuator_forcelimited[a] else np.inf
-        if not tendon and model.jnt_actfrclimited[target]:
-            joint = model.jnt_actfrcrange[target] / gear[0]
-            force = min(force, joint.max())
+        if joint and model.jnt_actfrclimited[target] and not model.jnt_actgravcomp[target]:
+            limits = model.jnt_actfrcrange[target] / gear[0]
+            force = min(force, limits.max())
         control = model.actuator_ctrlrange[a, 1] if model.actuator_ctrllimited[a] else np.inf
-        theirs.append([-1 if tendon else target, target if tendon else -1, model.actuator_gainprm[a, 0],
+        theirs.append([target if joint else -1, target if tendon else -1,
+                       *[target if kind == int(k) else -1 for k in kinds], model.actuator_gainprm[a, 0],
                        *(model.actuator_biasprm[a, :3] * affine), *gear, force, control])  # fmt: skip
     return difference([a["values"] for a in actuators], theirs)
 
@@ -180,6 +200,9 @@ def compare(file, arguments):
     worst["actuators"] = compare_actuators(model, ours["actuators"])
     row |= {key: f"{value:.1e}" for key, value in worst.items()}
     agree = all(worst[key] <= arguments.tolerance for key in ("poses", "mass", "bias", "jacobians"))
+    # Infinite where an actuator was left out, which a warning says.
+    forces = worst.get("forces", 0.0)
+    agree = agree and (forces <= arguments.tolerance or forces == float("inf"))
     status = ("agrees" if agree else "DIFFERS") + remark
     if ours["names"] != names:
         status += ", names of bodies differ"

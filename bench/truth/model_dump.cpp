@@ -1,5 +1,6 @@
 // Prints what tribo makes of a model file, as JSON: sizes, joints, actuators, geoms, and at random coordinates
-// and velocities the poses, the mass matrix, the bias forces and Jacobians of a point on every body.
+// and velocities the poses, the mass matrix, the bias forces and Jacobians of a point on every body, and with random
+// controls and activations the forces of actuators (but those of adhesion), gravity compensation and drag.
 //
 //   tribo_model_dump FILE [--samples 3] [--seed 1] [--package name=folder]...
 //
@@ -16,6 +17,8 @@
 #include "tribo/io/load.h"
 #include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
+#include "tribo/sim/activation.h"
+#include "tribo/sim/joint_constraints.h"
 
 namespace tribo {
 namespace {
@@ -84,12 +87,34 @@ void print_joints(const Model& model) {
   for (std::size_t a = 0; a < model.actuators().size(); ++a) {
     const ActuatorDescription& d = model.actuators()[a];
     fmt::print("{}{{\"name\":{},\"values\":", a > 0 ? "," : "", json_string(d.name));
-    Vector values(14);
-    values << d.joint, d.tendon, d.gain, d.bias, d.gear, d.force_upper, d.control_upper;
+    Vector values(16);
+    values << d.joint, d.tendon, d.site, d.body, d.gain, d.bias, d.gear, d.force_upper, d.control_upper;
     print_array(values);
     fmt::print("}}");
   }
   fmt::print("],\n");
+}
+
+void print_forces(const World& world, const Kinematics& kinematics, const Vector& q, const Vector& v,
+                  Dice& dice) {
+  const Model& model = world.model;
+  const auto actuators = static_cast<Index>(model.actuators().size());
+  const Vector control = dice.vector(actuators), activation = dice.vector(model.activation_count());
+  const JointConstraints joints(world);
+  Vector input, force = Vector::Zero(model.dof_count());
+  actuator_inputs(model, control, activation, world.time_step, input);
+  std::vector<JointConstraints::Term> room;
+  for (Index a = 0; a < actuators; ++a) {
+    const JointConstraints::Acting now = joints.acting(a, kinematics, q, v, input, room);
+    for (const auto& term : now.terms) force[term.dof] += term.coefficient * now.drive.force();
+  }
+  joints.body_forces().add(kinematics, force);
+  fmt::print(",\n\"control\":");
+  print_array(control);
+  fmt::print(",\"activation\":");
+  print_array(activation);
+  fmt::print(",\"forces\":");
+  print_array(force);
 }
 
 void print_sample(const World& world, Kinematics& kinematics, Dynamics& dynamics, Dice& dice) {
@@ -141,7 +166,9 @@ void print_sample(const World& world, Kinematics& kinematics, Dynamics& dynamics
     print_array((kinematics.pose(geom.body) * geom.pose).position);
     fmt::print(",\"friction\":{:.17g},\"body\":{}}}", geom.material.friction, geom.body);
   }
-  fmt::print("]}}");
+  fmt::print("]");
+  print_forces(world, kinematics, q, v, dice);
+  fmt::print("}}");
 }
 
 void dump(const World& world, const LoadReport& report, int samples, std::uint64_t seed) {

@@ -16,8 +16,8 @@ cat >crate.xml <<'XML'
   <keyframe><key name="lifted" qpos="0 0 0.5 1 0 0 0 0.3" ctrl="1"/></keyframe>
 </mujoco>
 XML
-# Wind is not simulated: a warning, or an error when nothing may be left out.
-sed 's|<option timestep="0.002"/>|<option timestep="0.002" viscosity="1"/>|' crate.xml >windy.xml
+# What is not simulated is a warning, or an error when nothing may be left out.
+sed 's|<option timestep="0.002"/>|<option timestep="0.002"><flag override="enable"/></option>|' crate.xml >overridden.xml
 head -c 300 crate.xml >cut.xml
 : >empty.xml
 echo hello >note.txt
@@ -113,12 +113,12 @@ left=$(find . -name 'x.*' -o -name '*.part' -o -name '*.tmp')
 [ -z "$left" ] || fail "refused or failed runs left $left"
 
 # What a file asks for and is not there: named with its line; or refused.
-expect 0 sim windy.xml --time 0.01 --json
-expect_in err "warning: windy.xml:2: "
+expect 0 sim overridden.xml --time 0.01 --json
+expect_in err "warning: overridden.xml:2: "
 check_python "a warning does not get into the JSON" 'import json; json.load(open("out"))'
-expect 0 sim windy.xml --time 0.01 --quiet
+expect 0 sim overridden.xml --time 0.01 --quiet
 [ -s err ] && fail "--quiet printed warnings"
-expect_error "windy.xml:2" sim windy.xml --strict
+expect_error "overridden.xml:2" sim overridden.xml --strict
 
 # The summary for scripts: names, order, types.
 check_summary='

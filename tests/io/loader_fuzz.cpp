@@ -37,18 +37,18 @@ struct Seed {
 
 const std::string kMjcf =
     R"(<mujoco model="seed"><compiler angle="degree" eulerseq="xyz" autolimits="true" meshdir="."/>
-<option timestep="0.002" gravity="0 0 -9.81"><flag contact="enable"/></option>
+<option timestep="0.002" gravity="0 0 -9.81" density="1.2" viscosity="0.1" wind="1 0 0"><flag contact="enable"/></option>
 <default><geom friction="0.7" density="800"/><joint damping="0.1"/><position kp="10" kv="1"/>
   <default class="arm"><geom type="capsule" size="0.05"/><joint axis="0 1 0" range="-90 90"/></default></default>
 <asset><mesh name="cube" file="cube.obj" scale="0.1 0.1 0.1"/><mesh name="tip" file="cube.msh"/><mesh file="cube.stl" name="stl"/>
   <mesh name="tetra" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="exact"/>
   <hfield name="hill" nrow="2" ncol="3" size="1 1 0.2 0.1" elevation="0 1 0 1 0 1"/><hfield name="image" file="hill.png" size="1 1 0.2 0.1"/>
   <hfield name="wave" file="hill.bin" size="1 1 0.2 0.1"/><model name="part" file="part.xml"/></asset>
-<worldbody><geom name="floor" type="plane" size="1 1 1"/><geom type="hfield" hfield="hill" pos="0 0 -1"/>
+<worldbody><body name="hand" mocap="true" pos="2 0 0"/><geom name="floor" type="plane" size="1 1 1"/><geom type="hfield" hfield="hill" pos="0 0 -1"/>
   <geom type="hfield" hfield="image" pos="3 0 -1"/><geom type="hfield" hfield="wave" pos="6 0 -1"/>
   <body name="base" pos="0 0 1" euler="10 20 30" childclass="arm"><freejoint/><geom name="hull" type="mesh" mesh="cube"/>
-    <body name="upper" pos="0 0 0.3"><joint name="j1"/><joint name="j2" type="slide" axis="1 0 0" range="0 1"/>
-      <geom name="bone" fromto="0 0 0 0 0 0.4"/><site name="s" pos="0 0 0.4"/>
+    <body name="upper" pos="0 0 0.3" gravcomp="0.5"><joint name="j1" actuatorgravcomp="true" springdamper="0.1 1"/><joint name="j2" type="slide" axis="1 0 0" range="0 1"/>
+      <geom name="bone" fromto="0 0 0 0 0 0.4" fluidshape="ellipsoid" fluidcoef="0.5 0.25 1.5 1 1"/><site name="s" pos="0 0 0.4"/>
       <body name="lower" pos="0 0 0.4" quat="1 0 1 0"><joint name="j3" type="ball" range="0 60"/>
         <inertial pos="0 0 0.1" mass="0.5" diaginertia="0.1 0.1 0.05"/><geom type="box" mesh="tetra"/></body></body></body>
   <replicate count="3" offset="0.5 0 0" euler="0 0 30" sep="_"><frame pos="0 1 0"><body name="r"><joint name="jr"/>
@@ -59,8 +59,9 @@ const std::string kMjcf =
 <equality><connect body1="base" body2="r_0" anchor="0 0 0"/><weld body1="base" body2="upper"/>
   <joint joint1="j1" joint2="j2" polycoef="0 1 0 0 0"/></equality>
 <actuator><motor name="m" joint="j1" gear="2"/><position joint="j2" dampratio="1"/><general tendon="t" gainprm="3"/>
-  <velocity joint="jr" kv="2"/></actuator>
-<keyframe><key qpos="0 0 1 1 0 0 0 0 0 1 0 0 0 0 0 0 0" ctrl="0 0 0 0 0 0 0"/></keyframe></mujoco>)";
+  <velocity joint="jr" kv="2"/><muscle joint="j1" lengthrange="-1 1"/><motor site="s" gear="0 0 1 0 0 0.1"/>
+  <adhesion body="base" gain="2" ctrlrange="0 1"/><general joint="j1" dyntype="filter" dynprm="0.1" actrange="-1 1"/></actuator>
+<keyframe><key qpos="0 0 1 1 0 0 0 0 0 1 0 0 0 0 0 0 0" ctrl="0 0 0 0 0 0 0 0 0 0 0" act="0 0" mpos="0 0 0" mquat="1 0 0 0"/></keyframe></mujoco>)";
 
 const std::string kPart =
     R"(<mujoco model="part"><worldbody><body name="b"><joint name="jb"/><geom name="gb" size="0.1"/></body>

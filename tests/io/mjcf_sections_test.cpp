@@ -98,6 +98,27 @@ TEST(MjcfSections, DampingRatioIsOfTheInertiaThatIsFelt) {
   EXPECT_NEAR(world.model.actuators()[0].bias[2], -std::sqrt(50.0 * 2.0 / 9.0), 1e-12);
 }
 
+// Stiffness and damping of MuJoCo 4.0.0 (jnt_stiffness, dof_damping), computed once from the same text.
+TEST(MjcfSections, SpringDampersAreOfTheInertiaThatIsFelt) {
+  const auto load = [](const std::string& kind, const std::string& option = "") {
+    return load_model(
+               option + R"(<worldbody><body><joint name="a" axis="0 1 0"/>
+        <geom type="box" size=".1 .2 .3" pos=".2 0 0"/><body pos="0 0 .5"><joint type=")" +
+               kind +
+               R"(" springdamper=".1 .5"/><geom size=".1" mass="2" pos=".1 0 .1"/></body></body></worldbody>)")
+        .world.model.joint(1);
+  };
+  EXPECT_NEAR(load("hinge").stiffness, 11.2, 1e-11);
+  EXPECT_NEAR(load("hinge").damping, 0.56, 1e-13);
+  EXPECT_NEAR(load("slide").stiffness, 796.2511715089033, 1e-9);
+  EXPECT_NEAR(load("slide").damping, 39.81255857544517, 1e-10);
+  EXPECT_NEAR(load("ball").stiffness, 7.093840536785538, 1e-11);
+  EXPECT_NEAR(load("ball").damping, 0.354692026839277, 1e-12);
+  const JointDescription off = load("hinge", R"(<option><flag spring="disable"/></option>)");
+  EXPECT_EQ(off.stiffness, 0.0);
+  EXPECT_NEAR(off.damping, 0.56, 1e-13);
+}
+
 TEST(MjcfSections, JointForceLimitsPassToTheMotor) {
   const World world =
       load_model(R"(<worldbody><body><joint name="j" actuatorfrcrange="-6 4"/><geom size=".1"/></body>
@@ -110,16 +131,17 @@ TEST(MjcfSections, JointForceLimitsPassToTheMotor) {
 TEST(MjcfSections, WhatIsNotSupportedIsLeftOutWithItsLine) {
   const Loaded loaded =
       load_model(kArm + R"(<tendon><spatial name="s"><site site="s0"/><site site="s1"/></spatial></tendon>
-<actuator><motor joint="j"/><muscle joint="j"/><motor tendon="s"/><motor site="s1"/><general joint="k" dyntype="integrator"/>
-<damper joint="j" kv="1" ctrlrange="0 1"/><motor joint="k"/></actuator>
+<actuator><motor joint="j"/><muscle joint="j"/><motor tendon="s"/><motor slidersite="s1" cranksite="s0" cranklength="1"/>
+<general joint="k" dyntype="user"/><general joint="j" gaintype="user"/><motor joint="k"/></actuator>
 <keyframe><key name="home" qpos="1 2 0 0 0 0 0 0 0" ctrl="1 2 3 4 5 6 7"/></keyframe><unknown/>)",
                  {.allow_missing = true});
   EXPECT_EQ(loaded.world.model.actuators().size(), 2u);
   EXPECT_TRUE(loaded.warned_of("only fixed tendons"));
   EXPECT_TRUE(loaded.warned_of("its tendon 's' is left out"));
-  EXPECT_TRUE(loaded.warned_of("kind of actuator"));
-  EXPECT_TRUE(loaded.warned_of("joints and tendons"));
-  EXPECT_TRUE(loaded.warned_of("activation"));
+  EXPECT_TRUE(loaded.warned_of("a muscle needs 'lengthrange'"));
+  EXPECT_TRUE(loaded.warned_of("joints, tendons, sites and bodies"));
+  EXPECT_TRUE(loaded.warned_of("type of dynamics"));
+  EXPECT_TRUE(loaded.warned_of("type of gain"));
   EXPECT_TRUE(loaded.warned_of("<unknown>"));
   for (const LoadWarning& warning : loaded.report.warnings) EXPECT_GT(warning.line, 0) << warning.message;
   // Controls of keyframes skip what was left out; a zero quaternion is no rotation.
@@ -193,10 +215,10 @@ TEST(MjcfSections, InactiveEqualitiesAreAbsentAndNamed) {
 }
 
 TEST(MjcfSections, StrictMakesWarningsErrors) {
-  const std::string text = "<mujoco>\n<option viscosity=\"1\"/>\n</mujoco>";
+  const std::string text = "<mujoco>\n<option><flag override=\"enable\"/></option>\n</mujoco>";
   EXPECT_EQ(refusal(text), "loaded");
   const std::string message = refusal(text, "model.xml", {.strict = true});
-  EXPECT_TRUE(contains(message, "model.xml:2: <option>")) << message;
+  EXPECT_TRUE(contains(message, "model.xml:2: <flag>")) << message;
 }
 
 TEST(MjcfSections, OptionsAndFlags) {

@@ -248,5 +248,54 @@ TEST(MjcfWriter, MarginOfTheWorldIsShared) {
   EXPECT_EQ(again.geoms[0].margin + again.geoms[1].margin, 0.01);
 }
 
+TEST(MjcfWriter, ForcesAndActuationComeBack) {
+  const World world = load_model(R"(<option density="1.2" viscosity=".3" wind="1 2 3"/>
+      <default><geom mass="1"/></default><worldbody><site name="w"/><geom name="floor" type="plane" size="1 1 1"/>
+      <body name="m" mocap="true" pos="0 0 5"/><body name="a" gravcomp=".5">
+      <joint name="j" range="-60 45" actuatorgravcomp="true" actuatorfrcrange="-5 6"/><geom size=".1" pos=".3 0 0"/>
+      <site name="s" pos="1 0 0"/></body></worldbody><actuator><muscle joint="j" gear=".05"/>
+      <general site="s" refsite="w" gear="0 1 0 0 0 2" dyntype="filter" dynprm=".2" actrange="-1 2" actearly="true"
+      gaintype="affine" gainprm="1 2 3"/><adhesion body="a" gain="4" ctrlrange="0 1"/></actuator>
+      <keyframe><key act=".25 .5" mpos="1 2 3"/></keyframe>)")
+                          .world;
+  const World again = written_and_read(world);
+  EXPECT_EQ(again.medium.density, 1.2);
+  EXPECT_EQ(again.medium.viscosity, 0.3);
+  EXPECT_EQ(again.medium.wind, Vec3(1, 2, 3));
+  EXPECT_EQ(again.model.mocap_bodies(), world.model.mocap_bodies());
+  EXPECT_EQ(again.model.gravity_compensation(2), 0.5);
+  EXPECT_TRUE(again.model.joint(0).actuator_compensation);
+  EXPECT_EQ(again.model.joint(0).actuator_force_lower, -5.0);
+  EXPECT_EQ(again.model.joint(0).actuator_force_upper, 6.0);
+  ASSERT_EQ(again.model.actuators().size(), 3u);
+  const ActuatorDescription &muscle = again.model.actuators()[0], &before = world.model.actuators()[0];
+  EXPECT_EQ(muscle.activation, ActivationKind::muscle);
+  EXPECT_EQ(muscle.activation_times, before.activation_times);
+  for (const auto& [x, y] :
+       {std::pair{muscle.muscle_gain, before.muscle_gain}, {muscle.muscle_bias, before.muscle_bias}}) {
+    ASSERT_TRUE(x && y);
+    EXPECT_GT(x->force, 0.0);
+    EXPECT_NEAR(x->force, y->force, 1e-12 * y->force);
+    EXPECT_EQ(x->length_lower, y->length_lower);
+    EXPECT_EQ(x->length_upper, y->length_upper);
+    EXPECT_EQ(x->fastest, y->fastest);
+    EXPECT_EQ(x->stretch_force, y->stretch_force);
+  }
+  const ActuatorDescription& site = again.model.actuators()[1];
+  EXPECT_EQ(site.site, again.model.find_site("s"));
+  EXPECT_EQ(site.reference_site, again.model.find_site("w"));
+  EXPECT_EQ(site.gear, world.model.actuators()[1].gear);
+  EXPECT_EQ(site.activation, ActivationKind::filter);
+  EXPECT_EQ(site.activation_times[0], 0.2);
+  EXPECT_EQ(site.activation_upper, 2.0);
+  EXPECT_TRUE(site.activation_early);
+  EXPECT_EQ(site.gain_slope, (std::array<double, 2>{2.0, 3.0}));
+  EXPECT_EQ(again.model.actuators()[2].body, 2);
+  EXPECT_EQ(again.model.actuators()[2].gain, 4.0);
+  EXPECT_EQ(again.model.actuators()[2].control_upper, 1.0);
+  EXPECT_EQ(again.keyframes[0].state.activation, world.keyframes[0].state.activation);
+  EXPECT_EQ(again.keyframes[0].state.mocap, world.keyframes[0].state.mocap);
+}
+
 }  // namespace
 }  // namespace tribo::test

@@ -1,9 +1,9 @@
-// <actuator> of MJCF. All kinds of actuators are one kind with different values: <motor>, <position> and the
-// others only set the values of <general>, in defaults as well.
+// <actuator> of MJCF.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "tribo/io/mjcf_actuator_values.h"
 #include "tribo/io/mjcf_joints.h"
 #include "tribo/io/mjcf_world.h"
 
@@ -12,115 +12,12 @@ namespace {
 
 using Name = WorldAssembly::NameAttribute;
 
-enum Dynamics { dyn_none, dyn_filter, dyn_filterexact, dyn_integrator, dyn_muscle, dyn_user, dyn_dcmotor };
-enum Gain { gain_fixed, gain_affine, gain_muscle, gain_user, gain_dcmotor };
-enum Bias { bias_none, bias_affine, bias_muscle, bias_user, bias_dcmotor };
-
-struct ActuatorValues {
-  int dynamics = dyn_none, gain_type = gain_fixed, bias_type = bias_none;
-  std::array<double, 10> gain{1.0}, bias{};
-  double inherit_range = 0.0;
-  bool known = true;  // one of the kinds below
-
-  void apply(const SourceElement& element);
-
- private:
-  void set_servo(const Attributes& attributes);
-};
-
-bool is_actuator(std::string_view name) {
-  for (const std::string_view known : {"general", "motor", "position", "velocity", "intvelocity", "damper",
-                                       "cylinder", "muscle", "adhesion", "dcmotor", "plugin"}) {
-    if (name == known) return true;
-  }
-  return false;
-}
-
-void ActuatorValues::set_servo(const Attributes& attributes) {
-  gain_type = gain_fixed;
-  bias_type = bias_affine;
-  const double kp = attributes.number("kp", gain[0]);
-  if (kp < 0.0) fail(attributes.element(), "attribute 'kp' must not be negative");
-  gain[0] = kp;
-  bias[0] = 0.0;
-  bias[1] = -kp;
-  if (attributes.has("kv")) bias[2] = -attributes.number("kv", 0.0);
-  // A ratio of the critical damping is kept as a positive value until the inertia is known.
-  if (attributes.has("dampratio")) bias[2] = attributes.number("dampratio", 0.0);
-  inherit_range = attributes.number("inheritrange", inherit_range);
-  const double lag = attributes.number("timeconst", 0.0);
-  dynamics = attributes.element().name == "intvelocity" ? dyn_integrator
-             : lag > 0.0                                ? dyn_filterexact
-                                                        : dynamics;
-}
-
-void ActuatorValues::apply(const SourceElement& element) {
-  const Attributes attributes(element);
-  if (element.name == "general") {
-    dynamics = attributes.word(
-        "dyntype", {"none", "filter", "filterexact", "integrator", "muscle", "user", "dcmotor"}, dynamics);
-    gain_type = attributes.word("gaintype", {"fixed", "affine", "muscle", "user", "dcmotor"}, gain_type);
-    bias_type = attributes.word("biastype", {"none", "affine", "muscle", "user", "dcmotor"}, bias_type);
-    attributes.fill("gainprm", gain, 1);
-    attributes.fill("biasprm", bias, 1);
-  } else if (element.name == "motor") {
-    *this = ActuatorValues{};
-  } else if (element.name == "position" || element.name == "intvelocity") {
-    set_servo(attributes);
-  } else if (element.name == "velocity") {
-    const double kv = attributes.number("kv", gain[0]);
-    *this = ActuatorValues{};
-    bias_type = bias_affine;
-    gain[0] = kv;
-    bias[2] = -kv;
-  } else if (element.name == "damper") {
-    const double kv = attributes.number("kv", 0.0);
-    *this = ActuatorValues{};
-    gain_type = gain_affine;
-    gain = {0.0, 0.0, -kv};
-  } else if (element.name == "cylinder") {
-    dynamics = dyn_filter;
-    gain_type = gain_fixed;
-    bias_type = bias_affine;
-    gain[0] = attributes.number("area", gain[0]);
-    if (attributes.has("diameter")) {
-      const double diameter = attributes.number("diameter", 0.0);
-      gain[0] = 0.25 * 3.14159265358979323846 * diameter * diameter;
-    }
-    attributes.fill("bias", std::span(bias).first(3), 3);
-  } else {
-    known = false;
-  }
-}
-
-// The values an element of some kind starts from. <general> sets the values for all kinds; a shortcut like
-// <position> continues the values of its own kind and of <general>, and forgets those of other shortcuts.
-ActuatorValues default_values(const std::string& kind, const std::vector<const SourceElement*>& history) {
-  ActuatorValues values;
-  std::string shortcut;  // the one that set the values
-  for (const SourceElement* earlier : history) {
-    const bool is_general = earlier->name == "general";
-    if (kind != "general" && !is_general && earlier->name != kind) {
-      if (shortcut.empty()) values = ActuatorValues{};
-      continue;
-    }
-    if (!is_general) {
-      if (!shortcut.empty() && shortcut != earlier->name) values = ActuatorValues{};
-      shortcut = earlier->name;
-    }
-    values.apply(*earlier);
-  }
-  return values;
-}
-
 // Why it cannot be done; empty: it can.
 std::string obstacle(const ActuatorValues& values) {
   if (!values.known) return "this kind of actuator is not supported";
-  if (values.dynamics >= dyn_integrator) return "activation dynamics are not supported";
-  const bool constant = values.gain_type == gain_fixed ||
-                        (values.gain_type == gain_affine && values.gain[1] == 0.0 && values.gain[2] == 0.0);
-  if (!constant) return "a gain that depends on length or velocity is not supported";
-  if (values.bias_type > bias_affine) return "this type of bias is not supported";
+  if (values.dynamics > dyn_muscle) return "this type of dynamics is not supported";
+  if (values.gain_type > gain_muscle) return "this type of gain is not supported";
+  if (values.bias_type > bias_muscle) return "this type of bias is not supported";
   return {};
 }
 
@@ -130,22 +27,57 @@ std::string named_problem(const SourceElement& element, const std::string& probl
 }
 
 void check_attributes(const Attributes& attributes, LoadLog& log) {
-  attributes.check(
-      log,
-      {"name",         "class",     "joint",     "jointinparent", "tendon",    "site",        "body",
-       "slidersite",   "cranksite", "refsite",   "gear",          "ctrlrange", "ctrllimited", "forcerange",
-       "forcelimited", "gaintype",  "biastype",  "dyntype",       "gainprm",   "biasprm",     "kp",
-       "kv",           "dampratio", "timeconst", "inheritrange",  "area",      "diameter",    "bias"},
-      {"group", "user", "actlimited", "actrange", "actdim", "actearly", "dynprm", "lengthrange",
-       "cranklength"});
+  attributes.check(log, {"name",         "class",     "joint",       "jointinparent", "tendon",
+                         "site",         "body",      "slidersite",  "cranksite",     "refsite",
+                         "gear",         "ctrlrange", "ctrllimited", "forcerange",    "dynprm",
+                         "forcelimited", "gaintype",  "biastype",    "dyntype",       "gainprm",
+                         "biasprm",      "kp",        "kv",          "dampratio",     "timeconst",
+                         "inheritrange", "area",      "diameter",    "bias",          "actlimited",
+                         "actrange",     "actearly",  "lengthrange", "tausmooth",     "range",
+                         "force",        "scale",     "lmin",        "lmax",          "vmax",
+                         "fpmax",        "fvmax",     "gain"},
+                   {"group", "user", "actdim", "cranklength"});
+}
+
+ActivationKind activation_kind(int dynamics) {
+  switch (dynamics) {
+    case dyn_integrator:
+      return ActivationKind::integrator;
+    case dyn_filter:
+      return ActivationKind::filter;
+    case dyn_filterexact:
+      return ActivationKind::filter_exact;
+    case dyn_muscle:
+      return ActivationKind::muscle;
+    default:
+      return ActivationKind::none;
+  }
+}
+
+// Force < 0 says that it is computed: -scale then, until the inertia is known.
+Muscle make_muscle(const std::array<double, 10>& numbers, const Range& lengths) {
+  return {.range_lower = numbers[0],
+          .range_upper = numbers[1],
+          .force = numbers[2] < 0.0 ? -numbers[3] : numbers[2],
+          .shortest = numbers[4],
+          .longest = numbers[5],
+          .fastest = numbers[6],
+          .passive_force = numbers[7],
+          .stretch_force = numbers[8],
+          .length_lower = lengths.lower,
+          .length_upper = lengths.upper};
 }
 
 class ActuatorReader {
  public:
   ActuatorReader(WorldAssembly& assembly, const ModelPart& part) : assembly_(assembly), part_(part) {}
 
-  // The copies of one element, nothing in the place of those that are left out.
-  using Copies = std::vector<std::optional<ActuatorDescription>>;
+  // The copies of one element; no actuator in the place of those that are left out.
+  struct Copy {
+    std::optional<ActuatorDescription> actuator;
+    bool activated = false;
+  };
+  using Copies = std::vector<Copy>;
 
   Copies read(const SourceElement& element) {
     const DefaultClass& chosen = part_.file->defaults().find(element.text("class"), element);
@@ -157,34 +89,42 @@ class ActuatorReader {
     const Attributes attributes(element, layers);
     std::string problem = obstacle(values);
     const std::string_view transmission = find_transmission(element);
-    if (transmission.empty()) problem = "only actuators on joints and tendons are supported";
+    if (transmission.empty()) problem = "only actuators on joints, tendons, sites and bodies are supported";
+    if (transmission == "body" && element.name != "adhesion") {
+      problem = "of the actuators on bodies only adhesion is supported";
+    }
     if (problem.empty() && transmission == "tendon" &&
         assembly_.is_left_out(NameKind::tendon, part_.prefix + element.text("tendon"))) {
       problem = fmt::format("its tendon '{}' is left out", element.text("tendon"));
     }
+    const bool activated = values.dynamics != dyn_none;
     if (!problem.empty()) {
       assembly_.log().leave_out(element, named_problem(element, problem));
-      return Copies(count_of(element));
+      return Copies(count_of(element), Copy{std::nullopt, activated});
     }
     check_attributes(attributes, assembly_.log());
-    if (values.dynamics != dyn_none) {
-      assembly_.log().warn(element, "activation dynamics are not supported; the control acts at once");
-    }
-    const bool tendon = transmission == "tendon";
-    const Name reference{tendon ? NameKind::tendon : NameKind::joint, transmission};
+    const Name reference{kind_of(transmission), transmission};
     Copies result;
-    for (const std::string& suffix : assembly_.copies(part_, element, {reference})) {
-      result.push_back(make(attributes, values, reference, suffix));
+    for (const std::string& suffix :
+         assembly_.copies(part_, element, {reference, {NameKind::site, "refsite"}})) {
+      result.push_back({make(attributes, values, reference, suffix), activated});
     }
     return result;
   }
 
  private:
   static std::string_view find_transmission(const SourceElement& element) {
-    for (const std::string_view name : {"joint", "jointinparent", "tendon"}) {
+    for (const std::string_view name : {"joint", "jointinparent", "tendon", "site", "body"}) {
       if (element.find(name) != nullptr) return name;
     }
     return {};
+  }
+
+  static NameKind kind_of(std::string_view transmission) {
+    return transmission == "tendon" ? NameKind::tendon
+           : transmission == "site" ? NameKind::site
+           : transmission == "body" ? NameKind::body
+                                    : NameKind::joint;
   }
 
   // How many numbers MuJoCo gives it.
@@ -200,28 +140,122 @@ class ActuatorReader {
         .size();
   }
 
-  ActuatorDescription make(const Attributes& attributes, const ActuatorValues& values, const Name& reference,
-                           const std::string& suffix) {
+  // Nothing where a muscle's lengths are not known.
+  std::optional<ActuatorDescription> make(const Attributes& attributes, const ActuatorValues& values,
+                                          const Name& reference, const std::string& suffix) {
     const SourceElement& element = attributes.element();
     ActuatorDescription actuator;
     actuator.name = assembly_.own_name(part_, element, suffix);
-    const Index index = assembly_.find(part_, element, reference, suffix);
-    (reference.kind == NameKind::tendon ? actuator.tendon : actuator.joint) = index;
-    if (reference.attribute == "jointinparent") assembly_.require_scalar(index, element);
+    set_target(element, reference, suffix, actuator);
     std::array<double, 6> gear{1.0};
     attributes.fill("gear", gear, 1);
     actuator.gear = Vec6::Map(gear.data());
     actuator.gain = values.gain[0];
+    if (values.gain_type == gain_affine) actuator.gain_slope = {values.gain[1], values.gain[2]};
     if (values.bias_type == bias_affine) actuator.bias = Vec3(values.bias[0], values.bias[1], values.bias[2]);
+    if (values.gain_type == gain_muscle || values.bias_type == bias_muscle) {
+      const std::optional<Range> lengths = muscle_lengths(attributes, actuator);
+      if (!lengths) return std::nullopt;
+      if (values.gain_type == gain_muscle) actuator.muscle_gain = make_muscle(values.gain, *lengths);
+      if (values.bias_type == bias_muscle) actuator.muscle_bias = make_muscle(values.bias, *lengths);
+    }
+    set_limits(attributes, values, actuator);
+    return actuator;
+  }
+
+  void set_target(const SourceElement& element, const Name& reference, const std::string& suffix,
+                  ActuatorDescription& actuator) {
+    const Index index = assembly_.find(part_, element, reference, suffix);
+    switch (reference.kind) {
+      case NameKind::tendon:
+        actuator.tendon = index;
+        break;
+      case NameKind::site:
+        actuator.site = index;
+        if (element.find("refsite") != nullptr) {
+          actuator.reference_site = assembly_.find(part_, element, {NameKind::site, "refsite"}, suffix);
+        }
+        break;
+      case NameKind::body:
+        actuator.body = index;
+        break;
+      default:
+        actuator.joint = index;
+        if (reference.attribute == "jointinparent") assembly_.require_scalar(index, element);
+    }
+  }
+
+  void set_limits(const Attributes& attributes, const ActuatorValues& values, ActuatorDescription& actuator) {
+    const SourceElement& element = attributes.element();
     const CompilerSettings& compiler = part_.file->compiler();
     Range control = read_range(attributes, "ctrlrange", "ctrllimited", compiler);
-    if (values.inherit_range > 0.0 && element.find("ctrlrange") == nullptr) {
-      control = inherited(values.inherit_range, actuator, element);
+    Range activation = read_range(attributes, "actrange", "actlimited", compiler);
+    if (values.inherit_range > 0.0) {  // of an integrator the range of its activation
+      const bool integrates = values.dynamics == dyn_integrator;
+      if (element.find(integrates ? "actrange" : "ctrlrange") == nullptr) {
+        (integrates ? activation : control) = inherited(values.inherit_range, actuator, element);
+      }
+    }
+    // These two have limits whatever the file says about them.
+    if ((element.name == "damper" || element.name == "adhesion") && !control.limited) {
+      std::array<double, 2> ends{};
+      if (attributes.fill("ctrlrange", ends, 2) == 0 || !(ends[0] < ends[1]))
+        fail(element, "attribute 'ctrlrange' is missing");
+      control = {true, ends[0], ends[1]};
+    }
+    if ((element.name == "damper" || element.name == "adhesion") && control.lower < 0.0) {
+      fail(element, "attribute 'ctrlrange' must not be negative");
     }
     if (control.limited) actuator.control_lower = control.lower, actuator.control_upper = control.upper;
     const Range force = read_range(attributes, "forcerange", "forcelimited", compiler);
     if (force.limited) actuator.force_lower = force.lower, actuator.force_upper = force.upper;
-    return actuator;
+    actuator.activation = activation_kind(values.dynamics);
+    if (actuator.activation == ActivationKind::none) return;
+    actuator.activation_times =
+        Vec3(values.dynamics_numbers[0], values.dynamics_numbers[1], values.dynamics_numbers[2]);
+    actuator.activation_early = attributes.flag("actearly", false);
+    if (activation.limited) {
+      actuator.activation_lower = activation.lower;
+      actuator.activation_upper = activation.upper;
+    }
+  }
+
+  // `lengthrange`, or the ends of the joint or tendon.
+  std::optional<Range> muscle_lengths(const Attributes& attributes, const ActuatorDescription& actuator) {
+    std::array<double, 2> ends{};
+    Range lengths;
+    if (attributes.fill("lengthrange", ends, 2) > 0 && ends[0] < ends[1]) {
+      lengths = {true, ends[0], ends[1]};
+    } else if (actuator.joint >= 0) {
+      const JointDescription& joint = assembly_.joint(actuator.joint).description;
+      lengths = {joint.limited && dofs_of(joint.kind) == 1, joint.lower, joint.upper};
+    } else if (actuator.tendon >= 0) {
+      lengths = tendon_lengths(assembly_.tendon(actuator.tendon));
+    }
+    if (!lengths.limited) {
+      assembly_.log().leave_out(
+          attributes.element(),
+          named_problem(attributes.element(),
+                        "a muscle needs 'lengthrange', or a joint or tendon with a range"));
+      return std::nullopt;
+    }
+    if (ends[0] < ends[1]) return lengths;
+    const double gear = actuator.gear[0];
+    return Range{true, std::min(gear * lengths.lower, gear * lengths.upper),
+                 std::max(gear * lengths.lower, gear * lengths.upper)};
+  }
+
+  // Its own limits, or what the limits of all its joints allow.
+  Range tendon_lengths(const TendonDescription& tendon) const {
+    if (tendon.limited) return {true, tendon.lower, tendon.upper};
+    Range sum{!tendon.terms.empty(), 0.0, 0.0};
+    for (const auto& term : tendon.terms) {
+      const JointDescription& joint = assembly_.joint(term.joint).description;
+      sum.limited = sum.limited && joint.limited;
+      sum.lower += std::min(term.coefficient * joint.lower, term.coefficient * joint.upper);
+      sum.upper += std::max(term.coefficient * joint.lower, term.coefficient * joint.upper);
+    }
+    return sum;
   }
 
   Range inherited(double ratio, const ActuatorDescription& actuator, const SourceElement& element) const {
@@ -229,7 +263,7 @@ class ActuatorReader {
     if (actuator.joint >= 0) {
       const JointDescription& joint = assembly_.joint(actuator.joint).description;
       range = {joint.limited, joint.lower, joint.upper};
-    } else {
+    } else if (actuator.tendon >= 0) {
       const TendonDescription& tendon = assembly_.tendon(actuator.tendon);
       range = {tendon.limited, tendon.lower, tendon.upper};
     }
@@ -252,9 +286,11 @@ void read_actuators(WorldAssembly& assembly, const ModelPart& part) {
     columns.push_back(reader.read(*element));
   }
   // MuJoCo numbers copy by copy; what is left out has a number too, for the controls of keyframes.
-  copy_by_copy(columns, [&](std::optional<ActuatorDescription>& actuator) {
-    assembly.actuator_numbers().push_back(actuator ? static_cast<Index>(assembly.actuators().size()) : -1);
-    if (actuator) assembly.actuators().push_back(std::move(*actuator));
+  copy_by_copy(columns, [&](ActuatorReader::Copy& copy) {
+    const Index number = copy.actuator ? static_cast<Index>(assembly.actuators().size()) : -1;
+    assembly.actuator_numbers().push_back(number);
+    if (copy.activated) assembly.activated().push_back(number);
+    if (copy.actuator) assembly.actuators().push_back(std::move(*copy.actuator));
   });
 }
 
@@ -266,6 +302,10 @@ void apply_joint_force_limits(WorldAssembly& assembly) {
   for (auto& [index, actuators] : by_joint) {
     const JointSpec& joint = assembly.joint(index);
     if (!joint.force_limited) continue;
+    if (joint.description.actuator_compensation && actuators.size() == 1 &&
+        dofs_of(joint.description.kind) == 1) {
+      continue;  // the limits are those of the sum, kept by the joint
+    }
     ActuatorDescription& actuator = *actuators.front();
     const double gear = actuator.gear[0];
     if (actuators.size() > 1 || gear == 0.0 || dofs_of(joint.description.kind) != 1) {

@@ -41,6 +41,7 @@ class TreeReader {
       read_children(section, scope, 0);
     }
     tree_.parts.push_back({file, ""});
+    check_mocap();
   }
 
  private:
@@ -61,6 +62,19 @@ class TreeReader {
     for (const SourceElement* pair : file.entries("contact")) {
       if (pair->name != "pair") continue;
       for (const std::string_view side : {"geom1", "geom2"}) paired_.insert(prefix + pair->text(side));
+    }
+  }
+
+  // A mechanism on a base that the user moves would need the velocity of the base in its dynamics.
+  void check_mocap() {
+    Index mocap = 0;
+    for (std::size_t b = 1; b < tree_.bodies.size(); ++b) {
+      const BodyDescription& description = tree_.bodies[b].description;
+      if (description.parent == 0) mocap = description.mocap ? static_cast<Index>(b) : 0;
+      if (mocap == 0 || mocap == static_cast<Index>(b) || tree_.bodies[b].joints.empty()) continue;
+      if (!body(mocap).description.mocap) continue;
+      log_.warn(*body(mocap).element, "a mocap body that carries joints stays where it is described");
+      body(mocap).description.mocap = false;
     }
   }
 
@@ -98,23 +112,29 @@ class TreeReader {
         {"user", "sleep"});
     const Attributes attributes(element);
     const Pose pose = outer.frame * read_pose(attributes, outer.file->compiler());
-    if (attributes.flag("mocap", false)) log_.warn(element, "a mocap body stays where it is described");
-    if (attributes.number("gravcomp", 0.0) != 0.0)
-      log_.warn(element, "gravity compensation is not supported");
     const Index index = static_cast<Index>(tree_.bodies.size());
     BodySpec& spec = tree_.bodies.emplace_back();
     spec.description = {.name = named(NameKind::body, element, outer),
                         .parent = parent,
                         .position = pose.position,
-                        .rotation = Quat(pose.rotation).normalized()};
+                        .rotation = Quat(pose.rotation).normalized(),
+                        .gravity_compensation = attributes.number("gravcomp", 0.0),
+                        .mocap = attributes.flag("mocap", false)};
     spec.element = &element;
     spec.compiler = &outer.file->compiler();
     for (const SourceElement& child : element.children) {
-      if (child.name == "inertial") spec.inertial = read_inertial(child, *outer.file);
+      if (child.name != "inertial") continue;
+      spec.inertial = read_inertial(child, *outer.file);
+      const Attributes own(child);
+      if (own.has("diaginertia"))
+        spec.description.inertia_axes = read_orientation(own, outer.file->compiler()).normalized();
     }
     using From = CompilerSettings::InertiaFromGeom;
     const From from = spec.compiler->inertia_from_geom;
-    if (from == From::always) spec.inertial.reset();
+    if (from == From::always) {
+      spec.inertial.reset();
+      spec.description.inertia_axes.reset();
+    }
     Scope scope = outer;
     scope.frame = Pose{};
     scope.with_inertia = !spec.inertial && from != From::never;

@@ -206,14 +206,42 @@ std::optional<Segment> read_segment(const Attributes& attributes) {
   return Segment{{0.5 * (from + to), rotation_to(axis).toRotationMatrix()}, 0.5 * axis.norm()};
 }
 
+// fluidshape="ellipsoid": semi-axes as wide as the shape.
+std::optional<FluidEllipsoid> read_fluid(const Attributes& attributes, const std::optional<Shape>& shape,
+                                         const Pose& pose, LoadLog& log) {
+  if (attributes.word("fluidshape", {"none", "ellipsoid"}, 0) == 0) return std::nullopt;
+  std::array<double, 5> c{0.5, 0.25, 1.5, 1.0, 1.0};
+  attributes.fill("fluidcoef", c, 1);
+  FluidEllipsoid fluid{.pose = pose,
+                       .blunt_drag = c[0],
+                       .slender_drag = c[1],
+                       .angular_drag = c[2],
+                       .kutta_lift = c[3],
+                       .magnus_lift = c[4]};
+  const ShapeKind kind = shape ? shape->kind() : ShapeKind::hull;
+  if (kind == ShapeKind::sphere) {
+    fluid.semi_axes.setConstant(shape->radius());
+  } else if (kind == ShapeKind::capsule || kind == ShapeKind::cylinder) {
+    const double end = kind == ShapeKind::capsule ? shape->radius() : 0.0;
+    fluid.semi_axes = Vec3(shape->radius(), shape->radius(), shape->half_length() + end);
+  } else if (kind == ShapeKind::box || kind == ShapeKind::ellipsoid) {
+    fluid.semi_axes = shape->size();
+  } else {
+    log.warn(attributes.element(),
+             "fluidshape is supported on spheres, capsules, cylinders, ellipsoids and boxes");
+    return std::nullopt;
+  }
+  return fluid;
+}
+
 GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
   const Attributes attributes = request.file.attributes(request.element, "geom", request.childclass);
-  attributes.check(
-      log,
-      {"name",     "class", "type",     "size",      "fromto", "mesh",  "hfield", "contype", "conaffinity",
-       "condim",   "group", "priority", "friction",  "margin", "gap",   "mass",   "density", "shellinertia",
-       "fitscale", "pos",   "quat",     "axisangle", "xyaxes", "zaxis", "euler"},
-      {"solmix", "solref", "solimp", "rgba", "material", "user", "fluidshape", "fluidcoef"});
+  attributes.check(log,
+                   {"name",      "class",       "type",    "size",         "fromto",     "mesh",     "hfield",
+                    "contype",   "conaffinity", "condim",  "group",        "priority",   "friction", "margin",
+                    "gap",       "mass",        "density", "shellinertia", "fitscale",   "pos",      "quat",
+                    "axisangle", "xyaxes",      "zaxis",   "euler",        "fluidshape", "fluidcoef"},
+                   {"solmix", "solref", "solimp", "rgba", "material", "user"});
   const int type = attributes.word(
       "type", {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"},
       sphere);
@@ -256,7 +284,9 @@ GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
     }
   } else {
     placed = place_primitive(attributes, type, request);
+    spec.is_primitive = true;
   }
+  spec.fluid = read_fluid(attributes, placed.shape, placed.pose, log);
   if (placed.shape) {
     spec.geom.shape = *placed.shape;
     spec.in_world = touches;

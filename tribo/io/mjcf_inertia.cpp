@@ -30,6 +30,11 @@ void align(BodySpec& body) {
   body.description.position = placed.position;
   body.description.rotation = Quat(placed.rotation).normalized();
   inertia = inertia.placed(back);
+  std::optional<Quat>& axes = body.description.inertia_axes;
+  if (axes) axes = Quat(back.rotation * axes->toRotationMatrix()).normalized();
+  for (GeomSpec& geom : body.geoms) {
+    if (geom.fluid) geom.fluid->pose = back * geom.fluid->pose;
+  }
   for (GeomSpec& geom : body.geoms) geom.geom.pose = back * geom.geom.pose;
   for (SiteDescription& site : body.sites) site.pose = back * site.pose;
 }
@@ -46,8 +51,16 @@ void finish_inertias(MjcfTree& tree) {
     if (body.inertial) {
       inertia = *body.inertial;
     } else {
+      int heavy = 0;
       for (const GeomSpec& geom : body.geoms) {
-        if (geom.inertia.mass > 0.0) inertia = inertia.mass > 0.0 ? inertia + geom.inertia : geom.inertia;
+        if (!(geom.inertia.mass > 0.0)) continue;
+        inertia = inertia.mass > 0.0 ? inertia + geom.inertia : geom.inertia;
+        ++heavy;
+        if (heavy == 1 && geom.is_primitive) {  // of one geom alone: its own axes
+          body.description.inertia_axes = Quat(geom.geom.pose.rotation).normalized();
+        } else {
+          body.description.inertia_axes.reset();
+        }
       }
     }
     bound_and_balance(inertia, *body.compiler);

@@ -41,11 +41,11 @@ double linear_coefficient(const Attributes& attributes, std::string_view name, L
 JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::string& childclass,
                      const Pose& frame, LoadLog& log) {
   const Attributes attributes = file.attributes(element, "joint", childclass);
-  attributes.check(
-      log,
-      {"name", "class", "type", "pos", "axis", "range", "limited", "ref", "springref", "stiffness", "damping",
-       "armature", "frictionloss", "margin", "actuatorfrcrange", "actuatorfrclimited"},
-      {"group", "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "user"});
+  attributes.check(log,
+                   {"name", "class", "type", "pos", "axis", "range", "limited", "ref", "springref",
+                    "stiffness", "damping", "armature", "frictionloss", "margin", "actuatorfrcrange",
+                    "actuatorfrclimited", "actuatorgravcomp", "springdamper"},
+                   {"group", "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "user"});
   const CompilerSettings& compiler = file.compiler();
   JointSpec spec;
   spec.element = &element;
@@ -77,6 +77,13 @@ JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::st
   }
   joint.stiffness = linear_coefficient(attributes, "stiffness", log);
   joint.damping = linear_coefficient(attributes, "damping", log);
+  joint.actuator_compensation = attributes.flag("actuatorgravcomp", false);
+  if (joint.actuator_compensation && spec.force_limited) {
+    joint.actuator_force_lower = spec.force_lower;
+    joint.actuator_force_upper = spec.force_upper;
+  }
+  attributes.fill("springdamper", spec.spring_damper, 2);
+  if (!(spec.spring_damper[0] > 0.0 && spec.spring_damper[1] > 0.0)) spec.spring_damper = {};
   joint.armature = attributes.number("armature", 0.0);
   joint.dry_friction = attributes.number("frictionloss", 0.0);
   if (joint.kind == JointKind::free && joint.stiffness != 0.0) {

@@ -66,10 +66,9 @@ MjcfSwitches read_options(const MjcfFile& file, World& world, LoadLog& log) {
     world.time_step = attributes.number("timestep", world.time_step);
     if (!(world.time_step > 0.0)) fail(section, "attribute 'timestep' must be positive");
     world.gravity = attributes.vector3("gravity", world.gravity);
-    if (attributes.number("density", 0.0) != 0.0 || attributes.number("viscosity", 0.0) != 0.0 ||
-        !attributes.vector3("wind", Vec3::Zero()).isZero(0.0)) {
-      log.warn(section, "the drag of a medium (density, viscosity, wind) is not supported and is ignored");
-    }
+    world.medium.density = attributes.number("density", world.medium.density);
+    world.medium.viscosity = attributes.number("viscosity", world.medium.viscosity);
+    world.medium.wind = attributes.vector3("wind", world.medium.wind);
     for (const SourceElement& child : section.children) {
       if (child.name == "flag") {
         read_flags(child, switches, log);
@@ -79,13 +78,17 @@ MjcfSwitches read_options(const MjcfFile& file, World& world, LoadLog& log) {
     }
   }
   if (!switches.gravity) world.gravity.setZero();
+  if (!switches.spring && !switches.damper) world.medium = {};  // MuJoCo: no passive forces at all
   world.parent_child_contacts = !switches.filter_parent;
   return switches;
 }
 
 void apply_switches(const MjcfSwitches& switches, MjcfTree& tree) {
   for (BodySpec& body : tree.bodies) {
+    if (!switches.spring && !switches.damper) body.description.gravity_compensation = 0.0;
     for (JointSpec& spec : body.joints) {
+      spec.spring = switches.spring;
+      spec.damper = switches.damper;
       JointDescription& joint = spec.description;
       if (!switches.limit) joint.limited = false;
       if (!switches.dry_friction) joint.dry_friction = 0.0;
@@ -97,14 +100,14 @@ void apply_switches(const MjcfSwitches& switches, MjcfTree& tree) {
   }
 }
 
-void read_keyframes(const MjcfFile& file, const std::vector<Index>& actuator_numbers, World& world,
-                    LoadLog& log) {
+void read_keyframes(const MjcfFile& file, const std::vector<Index>& actuator_numbers,
+                    const std::vector<Index>& activated, World& world, LoadLog& log) {
   for (const SourceElement* element : file.entries("keyframe")) {
     if (element->name != "key") {
       log.warn(*element, "this element is not supported and is ignored");
       continue;
     }
-    log.check_attributes(*element, {"name", "time", "qpos", "qvel", "ctrl"}, {"mpos", "mquat", "act"});
+    log.check_attributes(*element, {"name", "time", "qpos", "qvel", "ctrl", "act", "mpos", "mquat"});
     const Attributes attributes(*element);
     const auto read = [&](std::string_view name, Eigen::Index size) -> std::optional<Vector> {
       if (!attributes.has(name)) return std::nullopt;
@@ -131,6 +134,23 @@ void read_keyframes(const MjcfFile& file, const std::vector<Index>& actuator_num
         if (actuator_numbers[k] >= 0)
           key.control[actuator_numbers[k]] = (*control)[static_cast<Eigen::Index>(k)];
       }
+    }
+    if (const auto act = read("act", static_cast<Eigen::Index>(activated.size()))) {
+      for (std::size_t k = 0; k < activated.size(); ++k) {
+        const Index actuator = activated[k];
+        if (actuator >= 0)
+          key.state.activation[world.model.activation(actuator)] = (*act)[static_cast<Eigen::Index>(k)];
+      }
+    }
+    const auto mocap = static_cast<Eigen::Index>(world.model.mocap_bodies().size());
+    const auto places = read("mpos", 3 * mocap), turns = read("mquat", 4 * mocap);
+    for (Eigen::Index k = 0; k < mocap; ++k) {
+      if (places) key.state.mocap.segment<3>(7 * k) = places->segment<3>(3 * k);
+      if (!turns) continue;
+      auto turn = key.state.mocap.segment<4>(7 * k + 3);
+      turn = turns->segment<4>(4 * k);
+      if (turn.isZero(0.0)) turn = Eigen::Vector4d::UnitX();
+      turn.normalize();
     }
     world.keyframes.push_back(std::move(key));
   }

@@ -30,15 +30,16 @@ World load_mjcf(const std::filesystem::path& file, const LoadOptions& options, L
     }
   }
   apply_joint_force_limits(assembly);
-  const std::vector<Index> actuator_numbers = assembly.actuator_numbers();
+  const std::vector<Index> actuator_numbers = assembly.actuator_numbers(), activated = assembly.activated();
   try {
     World world = assembly.take();
     world.name = main->root().find("model") ? main->root().text("model") : file.stem().string();
     world.gravity = settings.gravity;
+    world.medium = settings.medium;
     world.time_step = settings.time_step;
     world.parent_child_contacts = settings.parent_child_contacts;
     world.friction_rule = FrictionRule::maximum;
-    read_keyframes(*main, actuator_numbers, world, log);
+    read_keyframes(*main, actuator_numbers, activated, world, log);
     validate(world);
     return world;
   } catch (const InvalidInput& error) {

@@ -20,6 +20,8 @@ struct GeomSpec {
   const SourceElement* element = nullptr;
   RigidInertia inertia;   // in the body's frame; zero where it does not matter
   bool in_world = false;  // has a shape and may touch something
+  std::optional<FluidEllipsoid> fluid;
+  bool is_primitive = false;
 };
 
 struct JointSpec {
@@ -28,6 +30,9 @@ struct JointSpec {
   bool force_limited = false;  // of all actuators together
   double force_lower = 0.0, force_upper = 0.0;
   bool align = false;
+  // Time [s] and ratio of damping from which stiffness and damping are computed; 0: as given.
+  std::array<double, 2> spring_damper{};
+  bool spring = true, damper = true;  // by the flags of <option>
 };
 
 struct BodySpec {

@@ -7,6 +7,7 @@
 
 #include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
+#include "tribo/multibody/site_transmission.h"
 
 namespace tribo::detail {
 namespace {
@@ -37,6 +38,10 @@ void WorldAssembly::add_bodies() {
       joints_.push_back(&joint);
     }
     for (const GeomSpec& spec : body.geoms) {
+      if (spec.fluid) {
+        world_.fluid_ellipsoids.push_back(*spec.fluid);
+        world_.fluid_ellipsoids.back().body = index;
+      }
       if (!spec.in_world) {
         leave_out(NameKind::geom, spec.geom.name);
         continue;
@@ -123,12 +128,18 @@ Index WorldAssembly::add_tendon(TendonDescription tendon) {
 }
 
 void WorldAssembly::fill_builder(ModelBuilder& builder) const {
+  Index number = 0;
   for (std::size_t b = 1; b < tree_.bodies.size(); ++b) {
     const BodySpec& body = tree_.bodies[b];
     const Index index = builder.add_body(body.description);
     for (const JointSpec& spec : body.joints) {
       JointDescription joint = spec.description;
       joint.body = index;
+      const auto computed = springs_.find(number++);
+      if (computed != springs_.end()) {
+        joint.stiffness = spec.spring ? computed->second[0] : 0.0;
+        joint.damping = spec.damper ? computed->second[1] : 0.0;
+      }
       builder.add_joint(std::move(joint));
     }
   }
@@ -137,13 +148,25 @@ void WorldAssembly::fill_builder(ModelBuilder& builder) const {
   for (const ActuatorDescription& actuator : actuators_) builder.add_actuator(actuator);
 }
 
-// A position servo may state its damping as a ratio, bias[2] > 0, of the critical damping 2 sqrt(kp m), with
-// m = 1 / (j M^-1 j^T) the inertia it feels at the reference coordinates through its gear or tendon, j.
-void WorldAssembly::resolve_damping_ratios() {
+// What is given relative to inertias, at the reference coordinates:
+// - a position servo may state its damping as a ratio, bias[2] > 0, of the critical damping 2 sqrt(kp m), with
+//   m = 1 / (j M^-1 j^T) the inertia it feels through its transmission j;
+// - a muscle with force < 0 has the peak force scale / |M^-1 j^T|;
+// - a joint with springdamper (T, r) has the stiffness m / (T r)^2 and the damping 2 m / T, with m the harmonic mean of
+//   the inertias of its dofs, n / sum (M^-1)_dd.
+void WorldAssembly::resolve_inertial_values() {
   const auto is_ratio = [](const ActuatorDescription& a) {
     return a.bias[2] > 0.0 && a.gain > 0.0 && a.gain == -a.bias[1];
   };
-  if (std::none_of(actuators_.begin(), actuators_.end(), is_ratio)) return;
+  const auto is_scaled = [](const ActuatorDescription& a) {
+    return (a.muscle_gain && a.muscle_gain->force < 0.0) || (a.muscle_bias && a.muscle_bias->force < 0.0);
+  };
+  const auto is_tuned = [](const JointSpec* joint) { return joint->spring_damper[0] > 0.0; };
+  if (std::none_of(actuators_.begin(), actuators_.end(), is_ratio) &&
+      std::none_of(actuators_.begin(), actuators_.end(), is_scaled) &&
+      std::none_of(joints_.begin(), joints_.end(), is_tuned)) {
+    return;
+  }
   ModelBuilder builder;
   fill_builder(builder);
   const Model model = builder.build();
@@ -153,25 +176,34 @@ void WorldAssembly::resolve_damping_ratios() {
   dynamics.set_positions(kinematics);
   if (!dynamics.factorize()) throw InvalidInput("the mass matrix of the model is not positive definite");
   for (ActuatorDescription& a : actuators_) {
-    if (!is_ratio(a)) continue;
-    Vector row = Vector::Zero(model.dof_count());
-    if (a.joint >= 0) {
-      const Index dofs = dofs_of(model.joint(a.joint).kind);
-      row.segment(model.joint_dof(a.joint), dofs) = a.gear.head(dofs);
-    } else {
-      for (const auto& term : tendons_[static_cast<std::size_t>(a.tendon)].terms) {
-        row[model.joint_dof(term.joint)] += a.gear[0] * term.coefficient;
-      }
-    }
+    if (!is_ratio(a) && !is_scaled(a)) continue;
+    const Vector row = transmission_row(kinematics, a);
     Vector response = row;
     dynamics.solve_in_place(response);
     const double mobility = row.dot(response);
-    a.bias[2] *= mobility > 0.0 ? -2.0 * std::sqrt(a.gain / mobility) : 0.0;
+    if (is_ratio(a)) a.bias[2] *= mobility > 0.0 ? -2.0 * std::sqrt(a.gain / mobility) : 0.0;
+    // The scale waits in the place of the force, with the other sign.
+    for (std::optional<Muscle>* muscle : {&a.muscle_gain, &a.muscle_bias}) {
+      if (*muscle && (*muscle)->force < 0.0) (*muscle)->force /= -std::max(1e-15, response.norm());
+    }
+  }
+  for (Index j = 0; j < model.joint_count(); ++j) {
+    if (!is_tuned(joints_[static_cast<std::size_t>(j)])) continue;
+    const auto [time, ratio] = joint(j).spring_damper;
+    const Index first = model.joint_dof(j), dofs = dofs_of(model.joint(j).kind);
+    double mobility = 0.0;
+    for (Index d = first; d < first + dofs; ++d) {
+      Vector response = Vector::Unit(model.dof_count(), d);
+      dynamics.solve_in_place(response);
+      mobility += response[d];
+    }
+    const double inertia = static_cast<double>(dofs) / mobility;
+    springs_[j] = {inertia / (time * time * ratio * ratio), 2.0 * inertia / time};
   }
 }
 
 World WorldAssembly::take() {
-  resolve_damping_ratios();
+  resolve_inertial_values();
   ModelBuilder builder;
   fill_builder(builder);
   world_.model = builder.build();

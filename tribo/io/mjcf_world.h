@@ -56,12 +56,14 @@ class WorldAssembly {
   std::vector<ActuatorDescription>& actuators() { return actuators_; }
   // The number MuJoCo gives an actuator -> ours, -1: left out. For the controls of keyframes.
   std::vector<Index>& actuator_numbers() { return actuator_numbers_; }
+  // The same of those with activations alone.
+  std::vector<Index>& activated() { return activated_; }
 
  private:
   void add_bodies();
   void add_name(NameKind kind, const std::string& name, Index index, const SourceElement& element);
   std::optional<Index> lookup(NameKind kind, const std::string& name) const;
-  void resolve_damping_ratios();
+  void resolve_inertial_values();
   void fill_builder(ModelBuilder& builder) const;
 
   const MjcfTree& tree_;
@@ -72,7 +74,8 @@ class WorldAssembly {
   std::vector<SiteDescription> sites_;
   std::vector<TendonDescription> tendons_;
   std::vector<ActuatorDescription> actuators_;
-  std::vector<Index> actuator_numbers_;
+  std::vector<Index> actuator_numbers_, activated_;
+  std::map<Index, std::array<double, 2>> springs_;  // joint -> stiffness and damping that were computed
   ReplicaNames copies_;
   std::array<std::map<std::string, Index>, static_cast<std::size_t>(NameKind::count)> names_;
   std::array<std::set<std::string>, static_cast<std::size_t>(NameKind::count)> left_out_;
@@ -108,7 +111,8 @@ struct MjcfSwitches {
 MjcfSwitches read_options(const MjcfFile& file, World& world, LoadLog& log);
 void apply_switches(const MjcfSwitches& switches, MjcfTree& tree);
 
-void read_keyframes(const MjcfFile& file, const std::vector<Index>& actuator_numbers, World& world,
-                    LoadLog& log);
+// `activated`: the actuators with activations in the order of MuJoCo, -1: left out.
+void read_keyframes(const MjcfFile& file, const std::vector<Index>& actuator_numbers,
+                    const std::vector<Index>& activated, World& world, LoadLog& log);
 
 }  // namespace tribo::detail

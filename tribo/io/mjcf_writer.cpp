@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tribo/collide/convex_hull.h"
+#include "tribo/io/mjcf_actuator_writer.h"
 #include "tribo/io/xml_element.h"
 #include "tribo/math/errors.h"
 
@@ -114,6 +115,8 @@ class Writer {
   void write_option() {
     Element option(xml_, "option");
     option.numbers("timestep", {world_.time_step}).numbers("gravity", world_.gravity);
+    option.unless(0.0, "density", world_.medium.density).unless(0.0, "viscosity", world_.medium.viscosity);
+    if (!world_.medium.wind.isZero(0.0)) option.numbers("wind", world_.medium.wind);
     if (world_.parent_child_contacts) Element(xml_, "flag").text("filterparent", "disable");
   }
 
@@ -142,7 +145,11 @@ class Writer {
       while (!open.empty() && open.back().first != model_.body_parent(b)) open.pop_back();
       open.emplace_back(b, std::make_unique<Element>(xml_, b == 0 ? "worldbody" : "body"));
       if (b > 0) {
-        open.back().second->text("name", bodies_[b]).pose(model_.body_position(b), model_.body_rotation(b));
+        Element& element = *open.back().second;
+        element.text("name", bodies_[b]).pose(model_.body_position(b), model_.body_rotation(b));
+        const std::vector<Index>& mocap = model_.mocap_bodies();
+        if (std::find(mocap.begin(), mocap.end(), b) != mocap.end()) element.text("mocap", "true");
+        element.unless(0.0, "gravcomp", model_.gravity_compensation(b));
         write_inertia(b);
         for (Index j = model_.joint_begin(b); j < model_.joint_end(b); ++j) write_joint(j);
       }
@@ -182,6 +189,12 @@ class Writer {
     if (scalar) element.unless(0.0, "ref", joint.reference).unless(0.0, "springref", joint.spring_reference);
     element.unless(0.0, "stiffness", joint.stiffness).unless(0.0, "damping", joint.damping);
     element.unless(0.0, "armature", joint.armature).unless(0.0, "frictionloss", joint.dry_friction);
+    if (!joint.actuator_compensation) return;
+    element.text("actuatorgravcomp", "true");
+    write_range(element, "actuatorfrcrange", "actuatorfrclimited",
+                !std::isinf(joint.actuator_force_lower) || !std::isinf(joint.actuator_force_upper),
+                joint.actuator_force_lower, joint.actuator_force_upper,
+                fmt::format("joint '{}'", joints_[j]));
   }
 
   static void write_range(Element& element, const char* range, const char* limited, bool has_limits,
@@ -315,11 +328,16 @@ class Writer {
             fmt::format("{} is a servo that drives velocities up: MJCF reads bias {} as a damping ratio",
                         owner, a.bias[2]));
       }
-      Element element(xml_, "general");
+      Element element(xml_, a.body >= 0 ? "adhesion" : "general");
       element.text("name", name);
-      element.text(a.joint >= 0 ? "joint" : "tendon", a.joint >= 0 ? joints_[a.joint] : tendons_[a.tendon]);
-      element.numbers("gear", std::span(a.gear.data(), 6)).numbers("gainprm", {a.gain});
-      if (!a.bias.isZero(0.0)) element.text("biastype", "affine").numbers("biasprm", a.bias);
+      write_target(element, a);
+      if (a.body >= 0) {
+        element.numbers("gain", {a.gear[0] * a.gain});
+      } else {
+        element.numbers("gear", std::span(a.gear.data(), 6));
+        detail::write_actuator_law(element, a);
+        write_activation(element, a, owner);
+      }
       const auto limited = [](double lower, double upper) {
         return !std::isinf(lower) || !std::isinf(upper);
       };
@@ -330,6 +348,25 @@ class Writer {
     }
   }
 
+  void write_target(Element& element, const ActuatorDescription& a) {
+    if (a.joint >= 0) element.text("joint", joints_[a.joint]);
+    if (a.tendon >= 0) element.text("tendon", tendons_[a.tendon]);
+    if (a.body >= 0) element.text("body", bodies_[a.body]);
+    if (a.site >= 0) element.text("site", site_names_[a.site]);
+    if (a.reference_site >= 0) element.text("refsite", site_names_[a.reference_site]);
+  }
+
+  static void write_activation(Element& element, const ActuatorDescription& a, const std::string& owner) {
+    if (a.activation == ActivationKind::none) return;
+    constexpr std::array<const char*, 5> kinds{"none", "integrator", "filter", "filterexact", "muscle"};
+    element.text("dyntype", kinds[static_cast<std::size_t>(a.activation)])
+        .numbers("dynprm", a.activation_times);
+    if (a.activation_early) element.text("actearly", "true");
+    write_range(element, "actrange", "actlimited",
+                !std::isinf(a.activation_lower) || !std::isinf(a.activation_upper), a.activation_lower,
+                a.activation_upper, owner);
+  }
+
   void write_keyframes() {
     Element section(xml_, "keyframe");
     for (const Keyframe& key : world_.keyframes) {
@@ -337,7 +374,16 @@ class Writer {
       named(element, key.name).unless(0.0, "time", key.state.time).numbers("qpos", key.state.q);
       if (key.state.v.size() > 0) element.numbers("qvel", key.state.v);
       if (key.control.size() > 0) element.numbers("ctrl", key.control);
+      if (key.state.activation.size() > 0) element.numbers("act", key.state.activation);
+      write_mocap(element, key.state.mocap);
     }
+  }
+
+  static void write_mocap(Element& element, const Vector& mocap) {
+    if (mocap.size() == 0) return;
+    std::vector<double> places, turns;
+    for (Eigen::Index k = 0; k < mocap.size(); ++k) (k % 7 < 3 ? places : turns).push_back(mocap[k]);
+    element.numbers("mpos", places).numbers("mquat", turns);
   }
 
   const World& world_;

@@ -51,10 +51,10 @@ std::string number_names(const Model& model, bool velocities) {
 struct Recorder::Data {
   fs::path file, temporary;
   bool csv = false, finished = false;
-  Index every = 1, bodies = 0, coordinates = 0, dofs = 0;
+  Index every = 1, bodies = 0, coordinates = 0, dofs = 0, activations = 0;
   std::string world, solver, law, scheme, body_names, geom_names, csv_header;
   double time_step = 0.0, tolerance = 0.0;
-  std::vector<double> time, step, q, v, position, rotation;
+  std::vector<double> time, step, q, v, activation, position, rotation;
   std::vector<double> contact_position, contact_normal, contact_impulse, contact_gap, contact_geoms;
   std::vector<Index> contact_start{0};
   std::vector<double> contacts, error, iterations, islands, missed, penetration, kinetic, weight, springs;
@@ -84,6 +84,7 @@ void Recorder::Data::frame(const Simulator& simulator, const StepReport& report)
   step.push_back(static_cast<double>(report.step));
   append(q, simulator.state().q);
   append(v, simulator.state().v);
+  append(activation, simulator.state().activation);
   contacts.push_back(report.contacts);
   error.push_back(report.error);
   iterations.push_back(report.iterations);
@@ -125,6 +126,7 @@ void Recorder::Data::write_hdf5() const {
   table("step", step, {frames});
   table("q", q, {frames, static_cast<std::uint64_t>(coordinates)});
   table("v", v, {frames, static_cast<std::uint64_t>(dofs)});
+  if (activations > 0) table("activation", activation, {frames, static_cast<std::uint64_t>(activations)});
   table("body_position", position, {frames, static_cast<std::uint64_t>(bodies), 3});
   table("body_rotation", rotation, {frames, static_cast<std::uint64_t>(bodies), 4});
   out.integers("contact_start", contact_start);
@@ -175,6 +177,7 @@ Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : dat
   d.bodies = model.body_count();
   d.coordinates = model.coordinate_count();
   d.dofs = model.dof_count();
+  d.activations = model.activation_count();
   d.world = simulator.world().name;
   d.solver = simulator.settings().solver;
   d.law = simulator.settings().law == Law::exact ? "exact" : "convex";

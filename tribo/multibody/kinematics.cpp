@@ -200,8 +200,8 @@ void Kinematics::move_body(Index body, const Vector& v) {
 
 Vec3 Kinematics::point_velocity(Index body, const Vec3& point) const {
   const Index tree = model_->body_tree(body);
-  if (tree < 0) return Vec3::Zero();
-  return velocity_[body].head<3>() + velocity_[body].tail<3>().cross(point - origin_[tree]);
+  const Vec3 arm = tree < 0 ? point : Vec3(point - origin_[tree]);
+  return velocity_[body].head<3>() + velocity_[body].tail<3>().cross(arm);
 }
 
 void Kinematics::point_jacobian(Index body, const Vec3& point,
@@ -223,6 +223,40 @@ void Kinematics::angular_jacobian(Index body, Eigen::Ref<Eigen::Matrix<double, 3
   assert(j.cols() == model_->tree_dof_count(tree));
   for (Index d = model_->body_dof(body), first = model_->tree_dof(tree); d >= 0; d = model_->dof_parent(d)) {
     j.col(d - first) = motion_.col(d).tail<3>();
+  }
+}
+
+void Kinematics::add_force(Index body, const Vec3& point, const Vec3& force, const Vec3& torque,
+                           Vector& sum) const {
+  const Index tree = model_->body_tree(body);
+  if (tree < 0) return;
+  const Vec3 moment = torque + (point - origin_[tree]).cross(force);
+  for (Index d = model_->body_dof(body); d >= 0; d = model_->dof_parent(d)) {
+    sum[d] += motion_.col(d).head<3>().dot(force) + motion_.col(d).tail<3>().dot(moment);
+  }
+}
+
+// Bodies come depth first: what hangs on a mocap body follows it, up to the next child of the world. Nothing there has
+// joints.
+void Kinematics::set_mocap(const Vector& mocap) {
+  const std::vector<Index>& list = model_->mocap_bodies();
+  assert(mocap.size() == static_cast<Eigen::Index>(7 * list.size()));
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const Index body = list[k];
+    const double* x = mocap.data() + 7 * k;
+    orientation_[body] = unit_quaternion(x + 3);
+    pose_[body] = {Vec3(x[0], x[1], x[2]), orientation_[body].toRotationMatrix()};
+    center_[body] = pose_[body] * bodies_[body].center;
+    for (Index b = body + 1; b < model_->body_count() && bodies_[b].parent != 0; ++b) place_body(b, Vector());
+  }
+}
+
+void Kinematics::set_mocap_velocities(const std::vector<Vec6>& velocities) {
+  const std::vector<Index>& list = model_->mocap_bodies();
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    velocity_[list[k]] = velocities[k];
+    for (Index b = list[k] + 1; b < model_->body_count() && bodies_[b].parent != 0; ++b)
+      velocity_[b] = velocities[k];
   }
 }
 

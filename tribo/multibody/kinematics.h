@@ -29,12 +29,18 @@ class Kinematics {
   // Spatial velocities of the bodies and their drift; after set_positions. Allocation-free.
   void set_velocities(const Vector& v);
 
+  // Mocap bodies and what is welded to them: poses as in State::mocap, and spatial velocities (linear at the world's
+  // origin, angular), [mocap bodies]. Allocation-free.
+  void set_mocap(const Vector& mocap);
+  void set_mocap_velocities(const std::vector<Vec6>& velocities);
+
   const Pose& pose(Index body) const { return pose_[body]; }
   const Quat& orientation(Index body) const { return orientation_[body]; }
   const Vec3& center(Index body) const { return center_[body]; }  // of mass, in the world
   const Vec3& origin(Index tree) const { return origin_[tree]; }
   const Motion& motion() const { return motion_; }  // 6 x dofs, world axes, at the origin of the dof's tree
-  // (linear at origin(tree of the body), angular); zero for bodies fixed in the world.
+  // (linear at origin(tree of the body), angular); zero for bodies fixed in the world, at the world's origin for mocap
+  // bodies.
   const Vec6& velocity(Index body) const { return velocity_[body]; }
   // Spatial acceleration (linear at origin(tree), angular) of the body while vdot = 0: sum of d(motion(d))/dt v_d
   // over its path. The point that is at p now accelerates by drift_lin + drift_ang x (p - origin) + ang x pdot.
@@ -47,6 +53,8 @@ class Kinematics {
                       Eigen::Ref<Eigen::Matrix<double, 3, Eigen::Dynamic>> j) const;
   // The same of the angular velocity.
   void angular_jacobian(Index body, Eigen::Ref<Eigen::Matrix<double, 3, Eigen::Dynamic>> j) const;
+  // sum += J^T (force, torque): a force at `point` of the body and a torque on it, world axes, N and N m; sum: [dofs].
+  void add_force(Index body, const Vec3& point, const Vec3& force, const Vec3& torque, Vector& sum) const;
 
  private:
   // What joints and bodies need at every step, side by side.

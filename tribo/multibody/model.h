@@ -24,14 +24,17 @@
 //   Model model = builder.build();
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tribo/math/pose.h"
 #include "tribo/math/types.h"
+#include "tribo/multibody/muscle.h"
 
 namespace tribo {
 
@@ -64,6 +67,13 @@ struct BodyDescription {
   Vec3 position = Vec3::Zero();  // m, in the parent's frame
   Quat rotation = Quat::Identity();
   RigidInertia inertia{};
+  double gravity_compensation =
+      0.0;  // share of its weight carried by a force at its centre of mass; 1: all of it
+  // Moved by the user (State::mocap) and by nothing else: hangs on the world, has no joints.
+  bool mocap = false;
+  // Axes of the inertia in the body frame, for drag (sim/body_forces.h), which asks for them where moments are equal;
+  // none: found from the inertia.
+  std::optional<Quat> inertia_axes{};
 };
 
 struct JointDescription {
@@ -81,6 +91,11 @@ struct JointDescription {
   double lower = 0.0, upper = 0.0;  // hinge, slide: of q; ball: total rotation angle <= upper
   double limit_margin = 0.0;        // the limit becomes a constraint this far before it is reached
   double dry_friction = 0.0;        // N or N m, on every dof of the joint
+  // Gravity compensation of the dofs comes from the joint's actuators: then it counts, together with what the actuator
+  // does, against these limits of the sum (hinge, slide: N or N m). Otherwise it is a passive force without limits.
+  bool actuator_compensation = false;
+  double actuator_force_lower = -std::numeric_limits<double>::infinity();
+  double actuator_force_upper = std::numeric_limits<double>::infinity();
 };
 
 // A linear combination of scalar joint coordinates, sum coefficient_k q_k: cables over pulleys, gear trains.
@@ -99,13 +114,27 @@ struct TendonDescription {
   double dry_friction = 0.0;
 };
 
-// Force along a joint or a tendon: f = gain * control + bias[0] + bias[1] * length + bias[2] * velocity, clamped
-// to [force_lower, force_upper]; length = gear * coordinate. A free or ball joint takes gear[0..5] as the
-// direction in v and has length 0.
+// How the input u of an actuator follows from its control c, with the activation a, one number of the state:
+//   none          u = c
+//   integrator    a' = c
+//   filter        a' = (c - a) / T, one explicit step per time step
+//   filter_exact  the same, integrated exactly
+//   muscle        a' = (c - a) / T(c, a), see multibody/muscle.h
+// u = a, or what a will be at the end of the step where activation_early. a stays within its limits.
+enum class ActivationKind : std::uint8_t { none, integrator, filter, filter_exact, muscle };
+
+// Force along a joint, a tendon, a site or the contacts of a body, with the input u (see ActivationKind),
+//   f = (gain + gain_slope[0] * length + gain_slope[1] * velocity) * u + bias[0] + bias[1] * length + bias[2] * velocity,
+// clamped to [force_lower, force_upper]. Where there is a muscle, it takes the place of gain or bias.
+//   joint   length = gear[0] * coordinate. A free or ball joint takes gear[0..5] as the direction in v and has length 0.
+//   tendon  length = gear[0] * length of the tendon.
+//   site    a force gear[0..2] and a torque gear[3..5] in the axes of the site; length 0. With a reference site in the
+//           axes of that one, which takes the reaction, and length = gear . (position, rotation vector) of the site in it.
+//   body    adhesion: the force presses the body and what it touches together, shared equally by its contacts.
 //   motor: gain 1, bias 0.  position servo kp, kv: gain kp, bias (0, -kp, -kv).  velocity servo: gain kv, bias (0, 0, -kv).
 struct ActuatorDescription {
   std::string name{};
-  Index joint = -1, tendon = -1;  // exactly one of them
+  Index joint = -1, tendon = -1;  // exactly one of joint, tendon, site, body
   Vec6 gear = (Vec6() << 1, 0, 0, 0, 0, 0).finished();
   double gain = 1.0;
   Vec3 bias = Vec3::Zero();
@@ -113,6 +142,16 @@ struct ActuatorDescription {
   double control_upper = std::numeric_limits<double>::infinity();
   double force_lower = -std::numeric_limits<double>::infinity();  // N or N m, before the gear
   double force_upper = std::numeric_limits<double>::infinity();
+  Index site = -1, reference_site = -1;
+  Index body = -1;
+  std::array<double, 2> gain_slope{};
+  std::optional<Muscle> muscle_gain{}, muscle_bias{};
+  ActivationKind activation = ActivationKind::none;
+  // filters: T [s]; muscle: times of activation and deactivation [s] and the width of the change between them.
+  Vec3 activation_times = Vec3(1.0, 0.0, 0.0);
+  double activation_lower = -std::numeric_limits<double>::infinity();
+  double activation_upper = std::numeric_limits<double>::infinity();
+  bool activation_early = false;
 };
 
 // A named frame on a body.
@@ -144,6 +183,9 @@ class Model {
   const Vec3& body_position(Index body) const { return body_position_[body]; }
   const Quat& body_rotation(Index body) const { return body_rotation_[body]; }
   const RigidInertia& inertia(Index body) const { return inertia_[body]; }
+  double gravity_compensation(Index body) const { return gravity_compensation_[body]; }
+  const std::optional<Quat>& inertia_axes(Index body) const { return inertia_axes_[body]; }
+  const std::vector<Index>& mocap_bodies() const { return mocap_bodies_; }  // in the order of State::mocap
   double total_mass() const;
 
   // Joints; the descriptions with normalised axes.
@@ -172,6 +214,10 @@ class Model {
   const std::vector<SiteDescription>& sites() const { return sites_; }
   Index find_tendon(std::string_view name) const;
   Index find_actuator(std::string_view name) const;
+  Index activation(Index actuator) const {
+    return activation_[actuator];
+  }  // entry of State::activation, -1: none
+  Index activation_count() const { return activation_count_; }
   Index find_site(std::string_view name) const;
 
   // All joints at their references, free bodies where they are described.
@@ -184,6 +230,9 @@ class Model {
   std::vector<Vec3> body_position_{Vec3::Zero()};
   std::vector<Quat> body_rotation_{Quat::Identity()};
   std::vector<RigidInertia> inertia_{RigidInertia{}};
+  std::vector<double> gravity_compensation_{0.0};
+  std::vector<std::optional<Quat>> inertia_axes_{std::nullopt};
+  std::vector<Index> mocap_bodies_, activation_;
   std::vector<JointDescription> joints_;
   std::vector<Index> joint_coordinate_, joint_dof_;
   std::vector<Index> dof_parent_, dof_joint_;
@@ -194,7 +243,7 @@ class Model {
   std::vector<ActuatorDescription> actuators_;
   std::vector<SiteDescription> sites_;
   Vector reference_;
-  Index coordinate_count_ = 0;
+  Index coordinate_count_ = 0, activation_count_ = 0;
 };
 
 // Collects a model piece by piece, then validates it as a whole: InvalidInput naming the body or joint when a

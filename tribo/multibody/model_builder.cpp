@@ -64,7 +64,9 @@ void ModelBuilder::validate() const {
   const Index tendon_count = static_cast<Index>(tendons_.size());
   for (Index t = 0; t < tendon_count; ++t) detail::validate_tendon(t, tendons_[t], joints);
   for (Index a = 0; a < static_cast<Index>(actuators_.size()); ++a) {
-    detail::validate_actuator(a, actuators_[a], joint_count, tendon_count);
+    detail::validate_actuator(a, actuators_[a],
+                              {static_cast<Index>(bodies.size()) + 1, joint_count, tendon_count,
+                               static_cast<Index>(sites_.size())});
   }
   for (Index s = 0; s < static_cast<Index>(sites_.size()); ++s) {
     detail::validate_site(s, sites_[s], static_cast<Index>(bodies.size()) + 1);
@@ -99,12 +101,24 @@ void ModelBuilder::place_body(Index b, Model& model) const {
   model.body_position_.push_back(body.position);
   model.body_rotation_.push_back(body.rotation.normalized());
   model.inertia_.push_back(body.inertia);
+  model.gravity_compensation_.push_back(body.gravity_compensation);
+  model.inertia_axes_.push_back(body.inertia_axes);
+  if (body.mocap) model.mocap_bodies_.push_back(b);
   Mat3& rotational = model.inertia_.back().rotational;
   rotational = Mat3(0.5 * (rotational + rotational.transpose()));
   model.body_dof_.push_back(model.body_dof_[body.parent]);
   Index tree = model.body_tree_[body.parent];
   const Index joint = model.joint_count();
+  Index root = b;  // the child of the world above it, or itself
+  while (model.body_parent_[root] != 0) root = model.body_parent_[root];
+  const bool carried = root != b && !model.mocap_bodies_.empty() && root == model.mocap_bodies_.back();
   place_joints(b, model);
+  if (carried && model.joint_count() > joint) {
+    throw InvalidInput(fmt::format(
+        "body {} \"{}\": it has joints and hangs on the mocap body \"{}\": couple it by a weld or a "
+        "connect instead",
+        b, body.name, model.body_names_[model.mocap_bodies_.back()]));
+  }
   if (tree < 0 && model.joint_count() > joint) {
     tree = model.tree_count();
     model.tree_dof_.push_back(0);
@@ -149,6 +163,10 @@ Model ModelBuilder::build() {
   }
   model.tendons_ = tendons_;
   model.actuators_ = actuators_;
+  for (const ActuatorDescription& actuator : actuators_) {
+    const bool has = actuator.activation != ActivationKind::none;
+    model.activation_.push_back(has ? model.activation_count_++ : -1);
+  }
   model.sites_ = sites_;
   return model;
 }

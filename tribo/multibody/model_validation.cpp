@@ -73,6 +73,14 @@ void validate_body(Index body, const BodyDescription& description, std::span<con
   if (!(length > 0.0) || !std::isfinite(length))
     piece.refuse("rotation is not a quaternion that can be normalised");
   validate_inertia(piece, description.inertia);
+  piece.finite(std::isfinite(description.gravity_compensation), "gravity compensation");
+  if (description.inertia_axes &&
+      !(std::abs(description.inertia_axes->coeffs().stableNorm() - 1.0) <= kSymmetry)) {
+    piece.refuse("the axes of its inertia are not a unit quaternion");
+  }
+  if (description.mocap && description.parent != 0) {
+    piece.refuse("it is a mocap body on body {}: mocap bodies hang on the world", description.parent);
+  }
 }
 
 void validate_joint(Index joint, const JointDescription& d) {
@@ -89,6 +97,7 @@ void validate_joint(Index joint, const JointDescription& d) {
   piece.not_negative(d.stiffness, "stiffness");
   piece.not_negative(d.dry_friction, "dry friction");
   piece.finite(std::isfinite(d.spring_reference), "spring reference");
+  piece.ordered(d.actuator_force_lower, d.actuator_force_upper, "limits of the actuators' force");
   if (!d.limited) return;
   piece.not_negative(d.limit_margin, "limit margin");
   if (d.kind == JointKind::free) piece.refuse("a free joint has no limits");
@@ -99,6 +108,10 @@ void validate_joint(Index joint, const JointDescription& d) {
 }
 
 void validate_joints_of(const BodyDescription& body, std::span<const JointDescription> joints) {
+  if (body.mocap) {
+    Piece{"body", joints.front().body, body.name}.refuse(
+        "it is a mocap body and has joints: the user moves it, nothing else");
+  }
   for (const JointDescription& joint : joints) {
     if (joint.kind != JointKind::free) continue;
     const Piece piece{"body", joint.body, body.name};
@@ -134,18 +147,66 @@ void validate_tendon(Index tendon, const TendonDescription& d, std::span<const J
   piece.not_negative(d.limit_margin, "limit margin");
 }
 
-void validate_actuator(Index actuator, const ActuatorDescription& d, Index joint_count, Index tendon_count) {
-  const Piece piece{"actuator", actuator, d.name};
-  if ((d.joint >= 0) == (d.tendon >= 0)) {
-    piece.refuse("it acts on joint {} and tendon {}: exactly one of them must be given", d.joint, d.tendon);
+namespace {
+
+void validate_muscle(const Piece& piece, const Muscle& m) {
+  for (const double x : {m.range_lower, m.range_upper, m.force, m.shortest, m.longest, m.fastest,
+                         m.passive_force, m.stretch_force, m.length_lower, m.length_upper}) {
+    piece.finite(std::isfinite(x), "a number of its muscle");
   }
-  if (d.joint >= joint_count) piece.refuse("there is no joint {}", d.joint);
-  if (d.tendon >= tendon_count) piece.refuse("there is no tendon {}", d.tendon);
+  if (!(m.range_lower < m.range_upper)) piece.refuse("the operating range of its muscle is empty");
+  if (!(m.length_lower < m.length_upper)) {
+    piece.refuse("the lengths [{}, {}] of its muscle are crossed: lower must be < upper", m.length_lower,
+                 m.length_upper);
+  }
+  if (!(m.shortest < 1.0 && m.longest > 1.0)) {
+    piece.refuse("its muscle works between {} and {} resting lengths: 1 must lie between them", m.shortest,
+                 m.longest);
+  }
+  if (!(m.fastest > 0.0)) piece.refuse("the speed of its muscle is {}: it must be > 0", m.fastest);
+}
+
+void validate_activation(const Piece& piece, const ActuatorDescription& d) {
+  if (d.activation == ActivationKind::none) return;
+  piece.finite(d.activation_times.allFinite(), "a time of its activation");
+  piece.ordered(d.activation_lower, d.activation_upper, "activation limits");
+  const bool timed = d.activation != ActivationKind::integrator;
+  if (timed && !(d.activation_times[0] > 0.0)) {
+    piece.refuse("the time of its activation is {}: it must be > 0 s", d.activation_times[0]);
+  }
+  if (d.activation != ActivationKind::muscle) return;
+  if (!(d.activation_times[1] > 0.0)) {
+    piece.refuse("the time of its deactivation is {}: it must be > 0 s", d.activation_times[1]);
+  }
+  piece.not_negative(d.activation_times[2], "width of the change between activation and deactivation");
+}
+
+}  // namespace
+
+void validate_actuator(Index actuator, const ActuatorDescription& d, const ModelSizes& sizes) {
+  const Piece piece{"actuator", actuator, d.name};
+  const int targets = (d.joint >= 0) + (d.tendon >= 0) + (d.site >= 0) + (d.body >= 0);
+  if (targets != 1) {
+    piece.refuse(
+        "it acts on joint {}, tendon {}, site {} and body {}: exactly one of them must be given (others -1)",
+        d.joint, d.tendon, d.site, d.body);
+  }
+  if (d.joint >= sizes.joints) piece.refuse("there is no joint {}", d.joint);
+  if (d.tendon >= sizes.tendons) piece.refuse("there is no tendon {}", d.tendon);
+  if (d.site >= sizes.sites) piece.refuse("there is no site {}", d.site);
+  if (d.reference_site >= sizes.sites) piece.refuse("there is no site {}", d.reference_site);
+  if (d.body >= sizes.bodies) piece.refuse("there is no body {}", d.body);
+  if (d.reference_site >= 0 && d.site < 0) piece.refuse("a reference site needs a site");
   piece.finite(d.gear.allFinite(), "gear");
   piece.finite(std::isfinite(d.gain), "gain");
+  piece.finite(std::isfinite(d.gain_slope[0]) && std::isfinite(d.gain_slope[1]), "slope of the gain");
   piece.finite(d.bias.allFinite(), "bias");
   piece.ordered(d.control_lower, d.control_upper, "control limits");
   piece.ordered(d.force_lower, d.force_upper, "force limits");
+  for (const auto& muscle : {d.muscle_gain, d.muscle_bias}) {
+    if (muscle) validate_muscle(piece, *muscle);
+  }
+  validate_activation(piece, d);
 }
 
 void validate_site(Index site, const SiteDescription& d, Index body_count) {

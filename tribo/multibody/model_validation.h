@@ -13,8 +13,10 @@ void validate_body(Index body, const BodyDescription& description, std::span<con
 void validate_joint(Index joint, const JointDescription& description);
 void validate_tendon(Index tendon, const TendonDescription& description,
                      std::span<const JointDescription> joints);
-void validate_actuator(Index actuator, const ActuatorDescription& description, Index joint_count,
-                       Index tendon_count);
+struct ModelSizes {
+  Index bodies, joints, tendons, sites;
+};
+void validate_actuator(Index actuator, const ActuatorDescription& description, const ModelSizes& sizes);
 void validate_site(Index site, const SiteDescription& description, Index body_count);
 
 // Joints of one body: a free joint is alone, and on a body of the world.

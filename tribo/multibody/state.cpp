@@ -32,7 +32,16 @@ void for_each_joint(const Model& model, const F& f) {
 }  // namespace
 
 State initial_state(const Model& model) {
-  return {model.reference_coordinates(), Vector::Zero(model.dof_count()), 0.0};
+  State state{model.reference_coordinates(), Vector::Zero(model.dof_count()), 0.0};
+  state.activation = Vector::Zero(model.activation_count());
+  const std::vector<Index>& mocap = model.mocap_bodies();
+  state.mocap.resize(static_cast<Eigen::Index>(7 * mocap.size()));
+  for (std::size_t k = 0; k < mocap.size(); ++k) {
+    const auto first = static_cast<Eigen::Index>(7 * k);
+    state.mocap.segment<3>(first) = model.body_position(mocap[k]);
+    put_quaternion(model.body_rotation(mocap[k]), state.mocap, first + 3);
+  }
+  return state;
 }
 
 void integrate(const Model& model, const Vector& v, double h, Vector& q) {

@@ -6,12 +6,14 @@
 namespace tribo {
 
 struct State {
-  Vector q;           // [coordinates], see multibody/model.h
-  Vector v;           // [dofs]
-  double time = 0.0;  // s
+  Vector q;                // [coordinates], see multibody/model.h
+  Vector v;                // [dofs]
+  double time = 0.0;       // s
+  Vector activation = {};  // [activations] of actuators that have one, see ActivationKind
+  Vector mocap = {};       // [7 x mocap bodies] position in the world [m], unit quaternion wxyz
 };
 
-// At the reference coordinates, at rest.
+// At the reference coordinates, at rest, activations 0, mocap bodies as described.
 State initial_state(const Model& model);
 
 // q <- q (+) h v: positions move by h v, quaternions by exp(h omega) on the right. Keeps them normalised.

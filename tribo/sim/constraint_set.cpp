@@ -100,11 +100,19 @@ double* ConstraintSet::body_on(const Model& model, Index tree, Index body) {
   return bodies_.back().block.data();
 }
 
+void ConstraintSet::carry(const Vec3& velocity) {
+  entries_.back().data.bias += velocity;
+  entries_.back().carried += velocity;
+}
+
 void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point,
                                    const Mat3& rows) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
-  if (tree < 0) return;
+  if (tree < 0) {
+    if (body != 0) carry(rows * kinematics.point_velocity(body, point));
+    return;
+  }
   const Pose& pose = kinematics.pose(body);
   if (model.is_free_body(tree) && kinematics_ == nullptr) {  // v of the frame in world axes, omega in its own
     bool fresh;
@@ -133,7 +141,10 @@ void ConstraintSet::add_point_row(const Kinematics& kinematics, Index body, cons
                                   const Vec3& direction) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
-  if (tree < 0) return;
+  if (tree < 0) {
+    if (body != 0) carry(Vec3(direction.dot(kinematics.point_velocity(body, point)), 0.0, 0.0));
+    return;
+  }
   const Index first = model.tree_dof(tree);
   double* block = piece_on(tree, model.tree_dof_count(tree));
   const Vec3 lever = (point - kinematics.origin(tree)).cross(direction);
@@ -150,7 +161,10 @@ void ConstraintSet::add_point_row(const Kinematics& kinematics, Index body, cons
 void ConstraintSet::add_angular_row(const Kinematics& kinematics, Index body, const Vec3& direction) {
   const Model& model = kinematics.model();
   const Index tree = model.body_tree(body);
-  if (tree < 0) return;
+  if (tree < 0) {
+    if (body != 0) carry(Vec3(direction.dot(kinematics.velocity(body).tail<3>()), 0.0, 0.0));
+    return;
+  }
   const Index first = model.tree_dof(tree);
   double* block = piece_on(tree, model.tree_dof_count(tree));
   if (double* of_body = body_on(model, tree, body)) Eigen::Map<Vec3>(of_body + 3) += direction;

@@ -33,6 +33,8 @@ class ConstraintSet {
     // Where the constraint stands at the beginning of the step, m or rad: the gap of a rigid contact or limit, the error of
     // a coupling. Not finite: it constrains velocities only (friction, drives, compliant contacts).
     double position = kNoPosition;
+    Vec3 carried =
+        Vec3::Zero();  // part of the bias, m/s: velocity of bodies that no dof moves (mocap bodies)
     Index piece_begin = 0, piece_end = 0;
     Index body_begin = 0, body_end = 0;
   };
@@ -66,7 +68,8 @@ class ConstraintSet {
   // A zero piece of the last constraint on a tree, to be filled at once; the same one if it is there already.
   double* piece_on(Index tree, Index dofs);
 
-  // Rows of the velocity of the point of `body`, in world axes.
+  // Rows of the velocity of the point of `body`, in world axes. Of a body that no dof moves (a mocap body), its velocity
+  // is known and goes into the bias and into Entry::carried.
   void add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point, const Mat3& rows);
   void add_point_row(const Kinematics& kinematics, Index body, const Vec3& point, const Vec3& direction);
   void add_angular_row(const Kinematics& kinematics, Index body, const Vec3& direction);
@@ -76,6 +79,7 @@ class ConstraintSet {
  private:
   // The same as piece_on(), but a fresh piece holds whatever lay there.
   double* raw_piece_on(Index tree, Index dofs, bool& fresh);
+  void carry(const Vec3& velocity);
   // Where the rows of a body are added up; nullptr where bodies are not kept.
   double* body_on(const Model& model, Index tree, Index body);
 

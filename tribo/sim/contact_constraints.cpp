@@ -84,7 +84,7 @@ void ContactConstraints::add(const std::vector<Contact>& contacts, const Kinemat
     const ContactTerms terms = contact_terms(surface, contact.gap, w, h, law == Law::convex, settings);
     ProblemFiller::Constraint& placed = set.entry(number).data;
     const Index normal = data.kind == ConstraintKind::contact ? 2 : 0;
-    placed.bias[normal] = terms.normal_bias;
+    placed.bias[normal] += terms.normal_bias;  // to the velocity of a surface that the user moves
     placed.compliance[normal] = terms.normal_compliance;
     if (surface.is_rigid()) set.entry(number).position = contact.gap;
     if (normal == 2) placed.compliance[0] = placed.compliance[1] = terms.slip_compliance;

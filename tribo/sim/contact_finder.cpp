@@ -142,10 +142,12 @@ void ContactFinder::place(const Kinematics& kinematics, double h) {
     const Index g = active_[k];
     const Geom& geom = world_->geoms[g];
     pose_[g] = kinematics.pose(geom.body) * geom.pose;
-    if (weld_[geom.body] != 0) {
+    if (weld_[geom.body] != 0 || !kinematics.velocity(geom.body).isZero(0.0)) {
       const double speed = kinematics.point_velocity(geom.body, kinematics.center(geom.body)).norm() +
                            kinematics.velocity(geom.body).tail<3>().norm() * radius_[g];
       reach_[g] = h * speed + fall + kTouch * radius_[g];
+    } else {
+      reach_[g] = 0.0;
     }
     const double grow =
         reach_[g] + std::max(std::max(geom.margin, 0.5 * world_->margin) + geom.thickness, pair_reach_[g]);

@@ -90,7 +90,7 @@ FreeMotion::FreeMotion(const World& world, const JointConstraints& joints)
 }
 
 // The diagonal that makes A out of M.
-void FreeMotion::implicit_terms(const Dynamics& dynamics, double h, Scheme scheme) {
+void FreeMotion::implicit_terms(const Dynamics& dynamics, const Vector& input, double h, Scheme scheme) {
   const Model& model = world_->model;
   const bool explicit_scheme = scheme == Scheme::symplectic_euler;
   const double theta = explicit_scheme ? 1.0 : theta_of(scheme);
@@ -112,8 +112,9 @@ void FreeMotion::implicit_terms(const Dynamics& dynamics, double h, Scheme schem
     const ActuatorDescription& actuator = model.actuators()[a];
     if (!joints_->is_smooth(static_cast<Index>(a))) continue;
     const double gear = actuator.gear[0];
-    const double gain =
-        stiffness_weight * std::max(0.0, -actuator.bias[1]) + theta * h * std::max(0.0, -actuator.bias[2]);
+    const Drive drive = joints_->gains(static_cast<Index>(a), input);
+    const double gain = stiffness_weight * std::max(0.0, -drive.position_gain) +
+                        theta * h * std::max(0.0, -drive.velocity_gain);
     diagonal_[model.joint_dof(actuator.joint)] += gear * gear * gain;
   }
 }
@@ -149,22 +150,22 @@ void FreeMotion::write_matrices() {
   }
 }
 
-// force_ = everything but the bias and what constraints do, at (q, v).
-void FreeMotion::smooth_forces(const Vector& q, const Vector& v, const Vector& control,
-                               const Vector& applied) {
+// force_ = everything but the bias and what constraints do, at (q, v), the state of the kinematics. What stands in A,
+// damping and smooth drives, is taken at `linear_v`.
+void FreeMotion::smooth_forces(const Kinematics& kinematics, const Vector& q, const Vector& v,
+                               const Vector& linear_v, const Vector& input, const Vector& applied) {
   const Model& model = world_->model;
-  force_ = applied - model.damping().cwiseProduct(v);
+  force_ = applied - model.damping().cwiseProduct(linear_v);
   add_springs(q);
+  if (joints_->body_forces().any()) joints_->body_forces().add(kinematics, force_);
   for (std::size_t a = 0; a < model.actuators().size(); ++a) {
     const auto number = static_cast<Index>(a);
     const bool smooth = joints_->is_smooth(number);
     if (!smooth && joints_->is_box(number)) continue;
-    const Drive drive = joints_->drive(number, q, control);
-    double rate = 0.0;
-    for (const auto& term : joints_->actuator_terms(number)) rate += term.coefficient * v[term.dof];
-    const double force = drive.constant + drive.position_gain * drive.length + drive.velocity_gain * rate;
-    const double clamped = std::clamp(force, drive.lower, drive.upper);
-    for (const auto& term : joints_->actuator_terms(number)) force_[term.dof] += term.coefficient * clamped;
+    const JointConstraints::Acting now =
+        joints_->acting(number, kinematics, q, smooth ? linear_v : v, input, room_);
+    const double force = now.drive.force();
+    for (const auto& term : now.terms) force_[term.dof] += term.coefficient * force;
   }
 }
 
@@ -221,22 +222,22 @@ double FreeMotion::spring_energy(const Vector& q) const {
 }
 
 void FreeMotion::compute(const State& state, const Kinematics& kinematics, Dynamics& dynamics,
-                         const Vector& control, const Vector& applied, Scheme scheme, double h) {
+                         const Vector& input, const Vector& applied, Scheme scheme, double h) {
   if (scheme == Scheme::symplectic_euler) {
-    implicit_terms(dynamics, h, scheme);
-    explicit_step(state, kinematics, dynamics, control, applied, h);
+    implicit_terms(dynamics, input, h, scheme);
+    explicit_step(state, kinematics, dynamics, input, applied, h);
   } else {
-    implicit_step(state, control, applied, scheme, h);
+    implicit_step(state, input, applied, scheme, h);
   }
 }
 
 // A v = M v0 + h (forces at (q0, v = 0) - bias(q0, v0)): what depends on v linearly stands in A.
 void FreeMotion::explicit_step(const State& state, const Kinematics& kinematics, Dynamics& dynamics,
-                               const Vector& control, const Vector& applied, double h) {
+                               const Vector& input, const Vector& applied, double h) {
   const Model& model = world_->model;
   dynamics.bias(kinematics, world_->gravity, bias_);
   residual_.setZero(model.dof_count());
-  smooth_forces(state.q, residual_, control, applied);
+  smooth_forces(kinematics, state.q, state.v, residual_, input, applied);
   dynamics.multiply_mass(state.v, motion_.momentum);
   motion_.momentum += h * (force_ - bias_);
   for (const Index tree : free_spinning_) correct_gyroscopic(state, tree, h);
@@ -280,11 +281,12 @@ void FreeMotion::correct_gyroscopic(const State& state, Index tree, double h) {
 }
 
 // m(v) = M(q_th) (v - v0) - h k(q_th, v_th) = 0 (14) by Newton's method with A for its derivative.
-void FreeMotion::implicit_step(const State& state, const Vector& control, const Vector& applied,
-                               Scheme scheme, double h) {
+void FreeMotion::implicit_step(const State& state, const Vector& input, const Vector& applied, Scheme scheme,
+                               double h) {
   const Model& model = world_->model;
   const double theta = theta_of(scheme), weight = theta_vq(scheme);
   motion_.velocity = state.v;
+  if (state.mocap.size() > 0) mid_kinematics_.set_mocap(state.mocap);
   for (Index iteration = 0; iteration < kMaxImplicitIterations; ++iteration) {
     mid_v_ = weight * motion_.velocity + (1.0 - weight) * state.v;
     mid_q_ = state.q;
@@ -294,11 +296,11 @@ void FreeMotion::implicit_step(const State& state, const Vector& control, const 
     mid_kinematics_.set_velocities(mid_v_);
     mid_dynamics_.set_positions(mid_kinematics_);
     mid_dynamics_.bias(mid_kinematics_, world_->gravity, bias_);
-    smooth_forces(mid_q_, mid_v_, control, applied);
+    smooth_forces(mid_kinematics_, mid_q_, mid_v_, mid_v_, input, applied);
     residual_ = motion_.velocity - state.v;
     mid_dynamics_.multiply_mass(residual_, motion_.momentum);
     residual_ = h * (force_ - bias_) - motion_.momentum;
-    implicit_terms(mid_dynamics_, h, scheme);
+    implicit_terms(mid_dynamics_, input, h, scheme);
     set_matrix(mid_dynamics_);
     for (Index t = 0; t < model.tree_count(); ++t) solve_tree(t, residual_.data() + model.tree_dof(t));
     if (!residual_.allFinite()) break;

@@ -39,8 +39,9 @@ class FreeMotion {
  public:
   FreeMotion(const World& world, const JointConstraints& joints);
 
-  // `kinematics` and `dynamics` hold positions, velocities and mass at the state; `applied`: forces [dofs].
-  void compute(const State& state, const Kinematics& kinematics, Dynamics& dynamics, const Vector& control,
+  // `kinematics` and `dynamics` hold positions, velocities and mass at the state; `input`: of the actuators
+  // (sim/activation.h); `applied`: forces [dofs].
+  void compute(const State& state, const Kinematics& kinematics, Dynamics& dynamics, const Vector& input,
                const Vector& applied, Scheme scheme, double h);
 
   const TreeMotion& motion() const { return motion_; }
@@ -56,16 +57,16 @@ class FreeMotion {
   double spring_work(const Vector& q, const Vector& displacement);
 
  private:
-  void implicit_terms(const Dynamics& dynamics, double h, Scheme scheme);
+  void implicit_terms(const Dynamics& dynamics, const Vector& input, double h, Scheme scheme);
   void set_matrix(const Dynamics& dynamics);
   void set_unit_momentum();
-  void smooth_forces(const Vector& q, const Vector& v, const Vector& control, const Vector& applied);
+  void smooth_forces(const Kinematics& kinematics, const Vector& q, const Vector& v, const Vector& linear_v,
+                     const Vector& input, const Vector& applied);
   void add_springs(const Vector& q);
   void explicit_step(const State& state, const Kinematics& kinematics, Dynamics& dynamics,
-                     const Vector& control, const Vector& applied, double h);
+                     const Vector& input, const Vector& applied, double h);
   void correct_gyroscopic(const State& state, Index tree, double h);
-  void implicit_step(const State& state, const Vector& control, const Vector& applied, Scheme scheme,
-                     double h);
+  void implicit_step(const State& state, const Vector& input, const Vector& applied, Scheme scheme, double h);
 
   const World* world_;
   const JointConstraints* joints_;
@@ -79,6 +80,7 @@ class FreeMotion {
   std::size_t own_size_ = 0;
   TreeRoots roots_;
   Vector force_, bias_;
+  std::vector<JointConstraints::Term> room_;
   std::vector<bool> spring_implicit_;  // [spring joints]
   // At the middle state, for the implicit schemes.
   Kinematics mid_kinematics_;

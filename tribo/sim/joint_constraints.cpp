@@ -10,8 +10,7 @@ namespace tribo {
 namespace {
 
 std::uint64_t key_of(ConstraintSource source, Index origin, Index row) {
-  return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(source) << 56 |
-         static_cast<std::uint64_t>(origin) << 8 | static_cast<std::uint64_t>(row);
+  return constraint_key(source, origin, row);
 }
 
 double polynomial(const std::array<double, 5>& c, double x) {
@@ -38,6 +37,11 @@ double rate_of(std::span<const JointConstraints::Term> terms, const Vector& v) {
 
 }  // namespace
 
+std::uint64_t constraint_key(ConstraintSource source, Index origin, Index row) {
+  return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(source) << 56 |
+         static_cast<std::uint64_t>(origin) << 8 | static_cast<std::uint64_t>(row);
+}
+
 double transmission_length(std::span<const JointConstraints::Term> terms, const Vector& q) {
   double length = 0.0;
   for (const auto& term : terms) {
@@ -46,7 +50,7 @@ double transmission_length(std::span<const JointConstraints::Term> terms, const 
   return length;
 }
 
-JointConstraints::JointConstraints(const World& world) : world_(&world) {
+JointConstraints::JointConstraints(const World& world) : world_(&world), body_forces_(world) {
   const Model& model = world.model;
   for (Index j = 0; j < model.joint_count(); ++j) {
     if (model.joint(j).limited && model.joint(j).kind != JointKind::free) limited_joints_.push_back(j);
@@ -74,20 +78,14 @@ JointConstraints::JointConstraints(const World& world) : world_(&world) {
         term.dof += d;
         terms_.push_back(term);
       }
-    } else {
+    } else if (actuator.tendon >= 0) {
       const TendonDescription& tendon = model.tendons()[actuator.tendon];
       for (const auto& term : tendon.terms) {
         terms_.push_back(term_of(term.joint, actuator.gear[0] * term.coefficient));
       }
     }
     actuator_start_.push_back(static_cast<Index>(terms_.size()));
-    const bool stabilising = actuator.bias[1] <= 0.0 && actuator.bias[2] <= 0.0 &&
-                             (actuator.bias[1] < 0.0 || actuator.bias[2] < 0.0);
-    const bool unlimited = std::isinf(actuator.force_lower) && std::isinf(actuator.force_upper);
-    const bool scalar = actuator.joint >= 0 && dofs_of(model.joint(actuator.joint).kind) == 1;
-    drive_kind_.push_back(!stabilising          ? DriveKind::explicit_force
-                          : unlimited && scalar ? DriveKind::smooth
-                                                : DriveKind::box);
+    drive_kind_.push_back(kind_of(actuator));
   }
 }
 
@@ -100,23 +98,6 @@ JointConstraints::Term JointConstraints::term_of(Index joint, double coefficient
 
 std::span<const JointConstraints::Term> JointConstraints::tendon_terms(Index tendon) const {
   return {terms_.data() + tendon_start_[tendon], terms_.data() + tendon_start_[tendon + 1]};
-}
-
-std::span<const JointConstraints::Term> JointConstraints::actuator_terms(Index actuator) const {
-  return {terms_.data() + actuator_start_[actuator], terms_.data() + actuator_start_[actuator + 1]};
-}
-
-Drive JointConstraints::drive(Index number, const Vector& q, const Vector& control) const {
-  const ActuatorDescription& actuator = world_->model.actuators()[number];
-  Drive drive;
-  const double input = std::clamp(control[number], actuator.control_lower, actuator.control_upper);
-  drive.constant = actuator.gain * input + actuator.bias[0];
-  drive.position_gain = actuator.bias[1];
-  drive.velocity_gain = actuator.bias[2];
-  drive.lower = actuator.force_lower;
-  drive.upper = actuator.force_upper;
-  drive.length = transmission_length(actuator_terms(number), q);
-  return drive;
 }
 
 void JointConstraints::add_terms(std::span<const Term> terms, double factor, ConstraintSet& set) const {
@@ -139,12 +120,12 @@ void soften(Index first, double c, const FreeMotion& motion, InverseMass& invers
 }  // namespace
 
 void JointConstraints::add(const Kinematics& kinematics, const State& state, const FreeMotion& motion,
-                           const Vector& control, double h, const ContactLawSettings& settings,
+                           const Vector& input, double h, const ContactLawSettings& settings,
                            InverseMass& inverse_mass, ConstraintSet& set) const {
   add_limits(state, motion.motion().velocity, h, settings, set);
   add_friction(h, set);
   add_tendon_springs(state, h, set);
-  add_drives(state, control, h, set);
+  add_drives(kinematics, state, input, h, set);
   const Index first = set.size();
   add_connects(kinematics, set);
   add_welds(kinematics, set);
@@ -156,7 +137,7 @@ void JointConstraints::add_holding(const Kinematics& kinematics, const State& st
                                    ConstraintSet& set) const {
   // With h = 1 a reached limit has bias 0, and others stay out of reach.
   const Vector still = Vector::Zero(state.v.size());
-  add_limits({state.q, still, 0.0}, still, 1.0, {}, set);
+  add_limits({.q = state.q, .v = still}, still, 1.0, {}, set);
   add_connects(kinematics, set);
   add_welds(kinematics, set);
   add_couplings(state, set);
@@ -263,24 +244,6 @@ void JointConstraints::add_tendon_springs(const State& state, double h, Constrai
     data.key = key_of(ConstraintSource::coupling, number, 5);
     set.add(data, ConstraintSource::coupling, number);
     add_terms(tendon_terms(number), 1.0, set);
-  }
-}
-
-void JointConstraints::add_drives(const State& state, const Vector& control, double h,
-                                  ConstraintSet& set) const {
-  for (std::size_t a = 0; a < world_->model.actuators().size(); ++a) {
-    const auto number = static_cast<Index>(a);
-    if (!is_box(number)) continue;
-    const Drive drive = this->drive(number, state.q, control);
-    ProblemFiller::Constraint data;
-    data.kind = ConstraintKind::box;
-    data.lower = h * drive.lower;
-    data.upper = h * drive.upper;
-    data.compliance[0] = -1.0 / (h * h * drive.position_gain + h * drive.velocity_gain);
-    data.bias[0] = -data.compliance[0] * h * (drive.constant + drive.position_gain * drive.length);
-    data.key = key_of(ConstraintSource::drive, number, 0);
-    set.add(data, ConstraintSource::drive, number);
-    add_terms(actuator_terms(number), 1.0, set);
   }
 }
 

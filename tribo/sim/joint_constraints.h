@@ -13,23 +13,29 @@
 #include <vector>
 
 #include "tribo/multibody/kinematics.h"
+#include "tribo/multibody/site_transmission.h"
 #include "tribo/multibody/state.h"
+#include "tribo/sim/body_forces.h"
 #include "tribo/sim/constraint_set.h"
 #include "tribo/sim/contact_law.h"
 #include "tribo/sim/inverse_mass.h"
 
 namespace tribo {
 
-// An actuator seen along its transmission: force = constant + position_gain * length + velocity_gain * rate,
-// clamped. A drive on one hinge or slide without force limits is smooth: its gains go into A, the rest into
-// the forces. Other drives with gains are box constraints: with x = the transmission's rate and
+// An actuator seen along its transmission, with its input (see ActivationKind) already in the constant and the gains:
+// force = constant + position_gain * length + velocity_gain * rate, clamped. A drive on one hinge or slide without
+// force limits is smooth: its gains go into A, the rest into the forces. Other drives with gains are box constraints: with x = the transmission's rate and
 // 1/R = -(h^2 position_gain + h velocity_gain) > 0,
 //   lambda = clamp(-(x + e) / R),  e = -R h (constant + position_gain * length).
-// Without (stabilising) gains the clamped force is an ordinary explicit one.
+// Without (stabilising) gains, and where the gains change with the input, the clamped force is an ordinary explicit one.
+// Gravity compensation g by the actuators of a joint counts against the limits of their sum: g is a force on bodies, and
+// what the drive may do is shifted by -g.
 struct Drive {
   double constant = 0.0, position_gain = 0.0, velocity_gain = 0.0;
   double lower = 0.0, upper = 0.0;
-  double length = 0.0;
+  double length = 0.0, rate = 0.0;
+
+  double force() const;  // clamped
 };
 
 class JointConstraints {
@@ -42,13 +48,22 @@ class JointConstraints {
     double coefficient;
   };
   std::span<const Term> tendon_terms(Index tendon) const;
-  std::span<const Term> actuator_terms(Index actuator) const;
-  Drive drive(Index actuator, const Vector& q, const Vector& control) const;
+  // Of an actuator as it is at (q, v), the state of `kinematics`; `input`: [actuators], see activation.h. `room` holds
+  // the terms of those that depend on the state. None for bodies (adhesion).
+  struct Acting {
+    std::span<const Term> terms;
+    Drive drive;
+  };
+  Acting acting(Index actuator, const Kinematics& kinematics, const Vector& q, const Vector& v,
+                const Vector& input, std::vector<Term>& room) const;
+  // Its law alone, without length and rate: the gains of drives that have no muscle.
+  Drive gains(Index actuator, const Vector& input) const;
+  const BodyForces& body_forces() const { return body_forces_; }
   bool is_smooth(Index actuator) const { return drive_kind_[actuator] == DriveKind::smooth; }
   bool is_box(Index actuator) const { return drive_kind_[actuator] == DriveKind::box; }
 
   // Appends everything that can act in this step. `motion`: the step's free motion, for which limits are near.
-  void add(const Kinematics& kinematics, const State& state, const FreeMotion& motion, const Vector& control,
+  void add(const Kinematics& kinematics, const State& state, const FreeMotion& motion, const Vector& input,
            double h, const ContactLawSettings& settings, InverseMass& inverse_mass, ConstraintSet& set) const;
   // Only what holds during an impact: couplings, and limits that are reached.
   void add_holding(const Kinematics& kinematics, const State& state, ConstraintSet& set) const;
@@ -65,20 +80,30 @@ class JointConstraints {
                       Index origin, ConstraintSet& set) const;
   void add_friction(double h, ConstraintSet& set) const;
   void add_tendon_springs(const State& state, double h, ConstraintSet& set) const;
-  void add_drives(const State& state, const Vector& control, double h, ConstraintSet& set) const;
+  void add_drives(const Kinematics& kinematics, const State& state, const Vector& input, double h,
+                  ConstraintSet& set) const;
   void add_connects(const Kinematics& kinematics, ConstraintSet& set) const;
   void add_welds(const Kinematics& kinematics, ConstraintSet& set) const;
   void add_couplings(const State& state, ConstraintSet& set) const;
   void add_terms(std::span<const Term> terms, double factor, ConstraintSet& set) const;
   Term term_of(Index joint, double coefficient) const;
+  DriveKind kind_of(const ActuatorDescription& actuator) const;
+  void set_law(const ActuatorDescription& actuator, double input, Drive& drive) const;
+  void set_limits(const ActuatorDescription& actuator, const Kinematics& kinematics, Drive& drive) const;
 
   const World* world_;
+  BodyForces body_forces_;
+  mutable std::vector<Term> room_;  // of add_drives
+  mutable std::vector<DofTerm> site_terms_;
   std::vector<Index> limited_joints_, limited_tendons_, rubbing_dofs_, rubbing_tendons_;
   std::vector<DriveKind> drive_kind_;  // [actuators]
   std::vector<Term> terms_;
   std::vector<Index> tendon_start_{0}, actuator_start_{0};  // into terms_
   std::vector<double> tendon_reference_;                    // length at the reference coordinates
 };
+
+// Names a constraint that is not a contact from step to step, for warm starts.
+std::uint64_t constraint_key(ConstraintSource source, Index origin, Index row);
 
 // Length of a tendon or drive at q.
 double transmission_length(std::span<const JointConstraints::Term> terms, const Vector& q);

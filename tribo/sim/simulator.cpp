@@ -8,6 +8,9 @@
 #include <cmath>
 
 #include "tribo/math/errors.h"
+#include "tribo/multibody/rotation.h"
+#include "tribo/sim/activation.h"
+#include "tribo/sim/adhesion.h"
 #include "tribo/sim/drive_work.h"
 #include "tribo/sim/impacts.h"
 #include "tribo/sim/impulse_memory.h"
@@ -80,6 +83,9 @@ struct Simulator::Impl {
   const SimulatorSettings settings;
   State state;
   Vector control, force;
+  Vector input, applied;  // of the actuators; force with adhesion
+  Vector mocap_goal;      // as State::mocap, at the end of the next step
+  std::vector<Vec6> mocap_velocity;
   std::int64_t steps = 0, missed = 0;
 
   Workers workers;
@@ -101,7 +107,7 @@ struct Simulator::Impl {
   std::vector<Vec3> start, impulse;
   Vector next_v, moving_v, displacement;
   State begun;  // the state the last step began with, after impacts
-  Vector begun_control, begun_force;
+  Vector begun_input, begun_force;
   ContactProblem next;
 
   Impl(World w, SimulatorSettings s)
@@ -110,6 +116,9 @@ struct Simulator::Impl {
         state(initial_state(world.model)),
         control(Vector::Zero(static_cast<Index>(world.model.actuators().size()))),
         force(Vector::Zero(world.model.dof_count())),
+        input(control),
+        mocap_goal(state.mocap),
+        mocap_velocity(world.model.mocap_bodies().size(), Vec6::Zero()),
         workers(settings.threads),
         kinematics(world.model),
         dynamics(world.model),
@@ -125,9 +134,26 @@ struct Simulator::Impl {
   }
 
   void update_kinematics() {
+    if (state.mocap.size() > 0) kinematics.set_mocap(state.mocap);
     kinematics.set_positions(state.q);
     kinematics.set_velocities(state.v);
     dynamics.set_positions(kinematics);
+  }
+
+  // Velocities of the mocap bodies on the way to their goals.
+  void move_mocap() {
+    if (mocap_velocity.empty()) return;
+    const double h = settings.time_step;
+    for (std::size_t k = 0; k < mocap_velocity.size(); ++k) {
+      const double *from = state.mocap.data() + 7 * k, *to = mocap_goal.data() + 7 * k;
+      const Quat turn =
+          Quat(to[3], to[4], to[5], to[6]) * Quat(from[3], from[4], from[5], from[6]).conjugate();
+      const Vec3 place(from[0], from[1], from[2]), angular = rotation_log(turn) / h;
+      const Vec3 linear = (Vec3(to[0], to[1], to[2]) - place) / h;
+      mocap_velocity[k] << linear - angular.cross(place), angular;  // of what is at the world's origin
+    }
+    kinematics.set_mocap_velocities(mocap_velocity);
+    if (settings.sleeping && mocap_goal != state.mocap) sleeping.wake_all();
   }
 
   Settings solver_settings() const {
@@ -144,13 +170,30 @@ struct Simulator::Impl {
     if (settings.sleeping) sleeping.filter(force, contacts);
   }
 
+  // Inputs of the actuators and forces on the dofs; needs the contacts.
+  void apply_forces() {
+    actuator_inputs(world.model, control, state.activation, settings.time_step, input);
+    applied = force;
+    add_adhesion(world, contacts, kinematics, input, applied);
+  }
+
+  // Positions that are corrected are those of the end of the step, where mocap bodies have arrived.
+  void carry_positions() {
+    for (Index i = 0; i < set.size() && !mocap_velocity.empty(); ++i) {
+      ConstraintSet::Entry& entry = set.entry(i);
+      entry.position +=
+          settings.time_step * entry.carried[entry.data.kind == ConstraintKind::contact ? 2 : 0];
+    }
+  }
+
   // Needs the contacts at the state and v* of the step.
   void build_constraints() {
     const double h = settings.time_step;
     set.clear();
     contact_constraints.clear();
-    joints.add(kinematics, state, motion, control, h, settings.contact, inverse_mass, set);
+    joints.add(kinematics, state, motion, input, h, settings.contact, inverse_mass, set);
     contact_constraints.add(contacts, kinematics, motion, h, settings.law, settings.contact, set);
+    carry_positions();
     start.assign(set.size(), Vec3::Zero());
     if (!settings.warm_start) return;
     for (Index i = 0; i < set.size(); ++i) {
@@ -197,9 +240,11 @@ struct Simulator::Impl {
     if (corrected) moving_v += displacement / h;
     integrate(world.model, moving_v, h, state.q);
     state.v = next_v;
+    advance_activations(world.model, control, h, state.activation);
+    state.mocap = mocap_goal;
     ++steps;
     state.time += h;
-    if (!state.q.allFinite() || !state.v.allFinite()) {
+    if (!state.q.allFinite() || !state.v.allFinite() || !state.activation.allFinite()) {
       throw InvalidInput(
           fmt::format("the state is no longer finite after step {}: forces, controls or stiffnesses are too "
                       "large for the time step",
@@ -215,15 +260,17 @@ StepReport Simulator::Impl::step() {
   Stopwatch watch;
   const double h = settings.time_step;
   const Settings solve_settings = solver_settings();
+  move_mocap();
   find_contacts();
   watch.lap(report.times.collision);
   const Impacts::Outcome bounce = impacts.apply(contacts, h, settings.contact, joints, solve_settings,
                                                 workers, state, kinematics, dynamics, state.v);
   watch.lap(report.times.solve);
+  apply_forces();
   begun = state;
-  begun_control = control;
-  begun_force = force;
-  motion.compute(state, kinematics, dynamics, control, force, settings.scheme, h);
+  begun_input = input;
+  begun_force = applied;
+  motion.compute(state, kinematics, dynamics, input, applied, settings.scheme, h);
   if (solver.splits_by_bodies()) motion.write_matrices();
   watch.lap(report.times.kinematics);
   build_constraints();
@@ -284,13 +331,43 @@ void Simulator::set_state(const State& state) {
   if (!state.q.allFinite() || !state.v.allFinite() || !std::isfinite(state.time)) {
     throw InvalidInput("state is not finite");
   }
-  impl_->state = state;
+  State complete = initial_state(model);
+  if (state.activation.size() > 0) complete.activation = state.activation;
+  if (state.mocap.size() > 0) complete.mocap = state.mocap;
+  const Index mocap = 7 * static_cast<Index>(model.mocap_bodies().size());
+  if (complete.activation.size() != model.activation_count() || complete.mocap.size() != mocap) {
+    throw InvalidInput(
+        fmt::format("state has {} activations and {} numbers of mocap bodies: the model has {} and {}",
+                    complete.activation.size(), complete.mocap.size(), model.activation_count(), mocap));
+  }
+  if (!complete.activation.allFinite() || !complete.mocap.allFinite()) {
+    throw InvalidInput("activations or mocap bodies of the state are not finite");
+  }
+  for (Index k = 3; k < mocap; k += 7) complete.mocap.segment<4>(k).normalize();
+  complete.q = state.q;
+  complete.v = state.v;
+  complete.time = state.time;
+  impl_->state = std::move(complete);
+  impl_->mocap_goal = impl_->state.mocap;
   normalize(model, impl_->state.q);
   impl_->memory.reset(0);
   impl_->solver.forget();
   impl_->impacts.forget();
   impl_->sleeping.wake_all();
   impl_->update_kinematics();
+}
+
+void Simulator::move_mocap(Index body, const Pose& pose) {
+  const std::vector<Index>& list = model().mocap_bodies();
+  const auto found = std::find(list.begin(), list.end(), body);
+  if (found == list.end()) throw InvalidInput(fmt::format("body {} is not a mocap body", body));
+  if (!pose.position.allFinite() || !pose.rotation.allFinite()) {
+    throw InvalidInput(fmt::format("the pose for mocap body {} is not finite", body));
+  }
+  const Index first = 7 * static_cast<Index>(found - list.begin());
+  const Quat turn = Quat(pose.rotation).normalized();
+  impl_->mocap_goal.segment<3>(first) = pose.position;
+  impl_->mocap_goal.segment<4>(first + 3) << turn.w(), turn.vec();
 }
 
 void Simulator::restart(const State& state) {
@@ -323,10 +400,11 @@ ContactProblem Simulator::problem() const {
   Kinematics kinematics(model());
   Dynamics dynamics(model());
   FreeMotion motion(impl_->world, impl_->joints);
+  if (impl_->begun.mocap.size() > 0) kinematics.set_mocap(impl_->begun.mocap);
   kinematics.set_positions(impl_->begun.q);
   kinematics.set_velocities(impl_->begun.v);
   dynamics.set_positions(kinematics);
-  motion.compute(impl_->begun, kinematics, dynamics, impl_->begun_control, impl_->begun_force,
+  motion.compute(impl_->begun, kinematics, dynamics, impl_->begun_input, impl_->begun_force,
                  impl_->settings.scheme, impl_->settings.time_step);
   motion.write_matrices();
   impl_->solver.whole_problem(impl_->set, motion.motion(), problem);
@@ -346,8 +424,10 @@ Vector Simulator::problem_guess() const {
 
 const ContactProblem& Simulator::next_problem() {
   Impl& s = *impl_;
+  s.move_mocap();
   s.find_contacts();
-  s.motion.compute(s.state, s.kinematics, s.dynamics, s.control, s.force, s.settings.scheme,
+  s.apply_forces();
+  s.motion.compute(s.state, s.kinematics, s.dynamics, s.input, s.applied, s.settings.scheme,
                    s.settings.time_step);
   s.motion.write_matrices();
   s.build_constraints();
@@ -358,14 +438,15 @@ const ContactProblem& Simulator::next_problem() {
 
 Energy Simulator::energy() const {
   return {impl_->dynamics.kinetic_energy(impl_->state.v),
-          Dynamics::weight_energy(impl_->kinematics, impl_->world.gravity),
+          Dynamics::weight_energy(impl_->kinematics, impl_->world.gravity) -
+              impl_->joints.body_forces().compensation_energy(impl_->kinematics),
           impl_->motion.spring_energy(impl_->state.q)};
 }
 
 double Simulator::drive_work() const {
   const Impl& s = *impl_;
   if (s.steps == 0) return 0.0;
-  return tribo::drive_work(s.world, s.joints, s.set, s.impulse, s.begun, s.state.v, s.begun_control,
+  return tribo::drive_work(s.world, s.joints, s.set, s.impulse, s.begun, s.state.v, s.begun_input,
                            s.begun_force, s.settings.scheme, s.settings.time_step);
 }
 
@@ -395,6 +476,8 @@ std::uint64_t Simulator::state_hash() const {
   for (const double x : impl_->state.q) add(x);
   for (const double x : impl_->state.v) add(x);
   add(impl_->state.time);
+  for (const double x : impl_->state.activation) add(x);
+  for (const double x : impl_->state.mocap) add(x);
   return hash;
 }
 

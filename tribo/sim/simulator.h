@@ -66,7 +66,9 @@ struct StepReport {
 };
 
 struct Energy {
-  double kinetic = 0.0, weight = 0.0, springs = 0.0;  // J; weight relative to the world's origin
+  double kinetic = 0.0, weight = 0.0,
+         springs = 0.0;  // J; weight relative to the world's origin, less what is
+                         // compensated
   double total() const { return kinetic + weight + springs; }
 };
 
@@ -84,8 +86,12 @@ class Simulator {
   double time_step() const;
 
   const State& state() const;
-  // Checks sizes and numbers, normalises quaternions, forgets warm starts.
+  // Checks sizes and numbers, normalises quaternions, forgets warm starts. Activations that are empty are 0, mocap bodies
+  // without numbers stand as described.
   void set_state(const State& state);
+  // A mocap body (BodyDescription::mocap) reaches this pose at the end of the next step and moves there at a constant
+  // velocity, which contacts, connects and welds see. set_state() places them at once, without any velocity.
+  void move_mocap(Index body, const Pose& pose);
   // As set_state; controls and applied forces are zero again and steps are counted from zero, as of a new simulator. What was
   // allocated stays, so that the next run of many (learning, measuring) begins at full speed; its bits are the same.
   void restart(const State& state);
@@ -118,7 +124,7 @@ class Simulator {
   double drive_work() const;
   // Linear [N s] and angular about the world's origin [N m s] momentum of all trees.
   Vec6 momentum() const;
-  // Of q, v and time, bit for bit.
+  // Of q, v, time, activations and mocap poses, bit for bit.
   std::uint64_t state_hash() const;
 
  private:

@@ -13,6 +13,13 @@ Sleeping::Sleeping(const Model& model)
   const auto mark = [&](Index joint) { driven_[model.body_tree(model.joint(joint).body)] = true; };
   for (const ActuatorDescription& actuator : model.actuators()) {
     if (actuator.joint >= 0) mark(actuator.joint);
+    const auto mark_body = [&](Index body) {
+      if (model.body_tree(body) >= 0) driven_[model.body_tree(body)] = true;
+    };
+    if (actuator.body >= 0) mark_body(actuator.body);
+    for (const Index site : {actuator.site, actuator.reference_site}) {
+      if (site >= 0) mark_body(model.sites()[static_cast<std::size_t>(site)].body);
+    }
     if (actuator.tendon < 0) continue;
     for (const auto& term : model.tendons()[actuator.tendon].terms) mark(term.joint);
   }

@@ -115,6 +115,48 @@ void check_couplings(const World& world) {
   }
 }
 
+void check_medium(const World& world) {
+  const Medium& m = world.medium;
+  if (!(std::isfinite(m.density) && m.density >= 0.0)) {
+    throw InvalidInput(
+        fmt::format("density of the medium is {}: it must be finite and >= 0 kg/m^3", m.density));
+  }
+  if (!(std::isfinite(m.viscosity) && m.viscosity >= 0.0)) {
+    throw InvalidInput(
+        fmt::format("viscosity of the medium is {}: it must be finite and >= 0 Pa s", m.viscosity));
+  }
+  if (!m.wind.allFinite()) throw InvalidInput("wind of the medium is not finite");
+  for (std::size_t k = 0; k < world.fluid_ellipsoids.size(); ++k) {
+    const FluidEllipsoid& e = world.fluid_ellipsoids[k];
+    const std::string owner = label("fluid ellipsoid", k, "");
+    check_index(owner, "body", e.body, static_cast<std::size_t>(world.model.body_count()));
+    check_frame(owner, e.pose);
+    if (!e.semi_axes.allFinite() || !(e.semi_axes.minCoeff() > 0.0)) {
+      throw InvalidInput(fmt::format("semi-axes of {} must be finite and > 0 m", owner));
+    }
+    for (const double c : {e.blunt_drag, e.slender_drag, e.angular_drag, e.kutta_lift, e.magnus_lift}) {
+      if (!std::isfinite(c)) throw InvalidInput(fmt::format("a coefficient of {} is not finite", owner));
+    }
+  }
+}
+
+void check_keyframe(const World& world, std::size_t k) {
+  const Keyframe& key = world.keyframes[k];
+  const Model& model = world.model;
+  if (key.state.q.size() != model.coordinate_count() || key.state.v.size() != model.dof_count()) {
+    throw InvalidInput(fmt::format("{} has {} coordinates and {} velocities: the model has {} and {}",
+                                   label("keyframe", k, key.name), key.state.q.size(), key.state.v.size(),
+                                   model.coordinate_count(), model.dof_count()));
+  }
+  const Index activations = key.state.activation.size(), mocap = key.state.mocap.size();
+  const Index needed = 7 * static_cast<Index>(model.mocap_bodies().size());
+  if ((activations != 0 && activations != model.activation_count()) || (mocap != 0 && mocap != needed)) {
+    throw InvalidInput(
+        fmt::format("{} has {} activations and {} numbers of mocap bodies: the model has {} and {}",
+                    label("keyframe", k, key.name), activations, mocap, model.activation_count(), needed));
+  }
+}
+
 }  // namespace
 
 Index World::add_geom(Geom geom) {
@@ -151,15 +193,8 @@ void validate(const World& world) {
   check_length("margin", "the world", world.margin);
   check_geoms(world);
   check_couplings(world);
-  for (std::size_t k = 0; k < world.keyframes.size(); ++k) {
-    const Keyframe& key = world.keyframes[k];
-    if (key.state.q.size() != world.model.coordinate_count() ||
-        key.state.v.size() != world.model.dof_count()) {
-      throw InvalidInput(fmt::format("{} has {} coordinates and {} velocities: the model has {} and {}",
-                                     label("keyframe", k, key.name), key.state.q.size(), key.state.v.size(),
-                                     world.model.coordinate_count(), world.model.dof_count()));
-    }
-  }
+  check_medium(world);
+  for (std::size_t k = 0; k < world.keyframes.size(); ++k) check_keyframe(world, k);
 }
 
 }  // namespace tribo

@@ -98,6 +98,21 @@ struct Keyframe {
   Vector control;  // [actuators]
 };
 
+// What the bodies move in; without density and viscosity there is no drag. See sim/body_forces.h.
+struct Medium {
+  double density = 0.0;      // kg/m^3
+  double viscosity = 0.0;    // Pa s
+  Vec3 wind = Vec3::Zero();  // m/s
+};
+
+// Stands for a body in the medium, in place of the box of its inertia. See sim/fluid_ellipsoid.h for the coefficients.
+struct FluidEllipsoid {
+  Index body = 0;
+  Pose pose = {};                 // in the body frame
+  Vec3 semi_axes = Vec3::Ones();  // m
+  double blunt_drag = 0.5, slender_drag = 0.25, angular_drag = 1.5, kutta_lift = 1.0, magnus_lift = 1.0;
+};
+
 struct World {
   std::string name = {};
   Model model;
@@ -109,8 +124,10 @@ struct World {
   std::vector<JointCoupling> joint_couplings;
   std::vector<TendonCoupling> tendon_couplings;
   std::vector<Keyframe> keyframes;
+  std::vector<FluidEllipsoid> fluid_ellipsoids;
 
   Vec3 gravity = Vec3(0.0, 0.0, -9.81);
+  Medium medium;
   double time_step = 0.002;  // s
   double margin = 0.0;       // m, smallest contact margin of any pair
   FrictionRule friction_rule = FrictionRule::maximum;
