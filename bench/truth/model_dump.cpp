@@ -16,6 +16,7 @@
 #include "tribo/io/load.h"
 #include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
+#include "tribo/multibody/tendon_path.h"
 
 namespace tribo {
 namespace {
@@ -92,6 +93,23 @@ void print_joints(const Model& model) {
   fmt::print("],\n");
 }
 
+void print_tendons(const Kinematics& kinematics, const Vector& q) {
+  const Model& model = kinematics.model();
+  for (std::size_t t = 0; t < model.tendons().size(); ++t) {
+    const TendonDescription& tendon = model.tendons()[t];
+    Vector gradient = Vector::Zero(model.dof_count());
+    double length =
+        add_tendon_gradient(kinematics, tendon, {gradient.data(), static_cast<std::size_t>(gradient.size())});
+    for (const auto& term : tendon.terms) {
+      length += term.coefficient * q[model.joint_coordinate(term.joint)];
+      gradient[model.joint_dof(term.joint)] += term.coefficient;
+    }
+    fmt::print("{}{{\"length\":{:.17g},\"gradient\":", t > 0 ? "," : "", length);
+    print_array(gradient);
+    fmt::print("}}");
+  }
+}
+
 void print_sample(const World& world, Kinematics& kinematics, Dynamics& dynamics, Dice& dice) {
   const Model& model = world.model;
   Vector q = model.reference_coordinates();
@@ -134,6 +152,8 @@ void print_sample(const World& world, Kinematics& kinematics, Dynamics& dynamics
     }
     fmt::print("}}");
   }
+  fmt::print("],\n\"tendons\":[");
+  print_tendons(kinematics, q);
   fmt::print("],\n\"geoms\":[");
   for (std::size_t g = 0; g < world.geoms.size(); ++g) {
     const Geom& geom = world.geoms[g];

@@ -20,6 +20,7 @@ struct GeomSpec {
   const SourceElement* element = nullptr;
   RigidInertia inertia;   // in the body's frame; zero where it does not matter
   bool in_world = false;  // has a shape and may touch something
+  bool has_shape = false;
 };
 
 struct JointSpec {

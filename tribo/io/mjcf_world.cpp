@@ -7,6 +7,7 @@
 
 #include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
+#include "tribo/multibody/tendon_path.h"
 
 namespace tribo::detail {
 namespace {
@@ -37,6 +38,9 @@ void WorldAssembly::add_bodies() {
       joints_.push_back(&joint);
     }
     for (const GeomSpec& spec : body.geoms) {
+      if (spec.has_shape && !spec.geom.name.empty()) {
+        all_geoms_.emplace(spec.geom.name, spec.geom).first->second.body = index;
+      }
       if (!spec.in_world) {
         leave_out(NameKind::geom, spec.geom.name);
         continue;
@@ -104,6 +108,17 @@ Index WorldAssembly::find(const ModelPart& part, const SourceElement& element, c
   fail(element, fmt::format("there is no {} '{}'", kind_name(reference.kind), name));
 }
 
+const Geom* WorldAssembly::find_wrap_geom(const ModelPart& part, const SourceElement& element,
+                                          const std::string& suffix) const {
+  const std::string name = element.text("geom");
+  if (name.empty()) fail(element, "attribute 'geom' is missing");
+  for (const std::string& full : {part.prefix + name, part.prefix + name + suffix}) {
+    const auto at = all_geoms_.find(full);
+    if (at != all_geoms_.end()) return &at->second;
+  }
+  fail(element, fmt::format("there is no geom '{}' with a shape", name));
+}
+
 void WorldAssembly::require_scalar(Index index, const SourceElement& element) const {
   const JointDescription& description = joint(index).description;
   if (description.kind != JointKind::hinge && description.kind != JointKind::slide) {
@@ -137,6 +152,36 @@ void WorldAssembly::fill_builder(ModelBuilder& builder) const {
   for (const ActuatorDescription& actuator : actuators_) builder.add_actuator(actuator);
 }
 
+Model WorldAssembly::draft() const {
+  ModelBuilder builder;
+  fill_builder(builder);
+  return builder.build();
+}
+
+// Springs of tendons without a length are at rest where the springs of all joints are.
+void WorldAssembly::resolve_spring_lengths() {
+  std::vector<TendonDescription*> open;
+  for (TendonDescription& tendon : tendons_) {
+    if (!std::isnan(tendon.spring_lower)) continue;
+    tendon.spring_lower = tendon.spring_upper = 0.0;  // a draft must be valid
+    open.push_back(&tendon);
+  }
+  if (open.empty()) return;
+  const Model model = draft();
+  Vector q = model.reference_coordinates();
+  for (Index j = 0; j < model.joint_count(); ++j) {
+    if (dofs_of(model.joint(j).kind) == 1) q[model.joint_coordinate(j)] = model.joint(j).spring_reference;
+  }
+  Kinematics kinematics(model);
+  kinematics.set_positions(q);
+  std::vector<double> unused(static_cast<std::size_t>(model.dof_count()));
+  for (TendonDescription* tendon : open) {
+    double length = add_tendon_gradient(kinematics, *tendon, unused);
+    for (const auto& term : tendon->terms) length += term.coefficient * q[model.joint_coordinate(term.joint)];
+    tendon->spring_lower = tendon->spring_upper = length;
+  }
+}
+
 // A position servo may state its damping as a ratio, bias[2] > 0, of the critical damping 2 sqrt(kp m), with
 // m = 1 / (j M^-1 j^T) the inertia it feels at the reference coordinates through its gear or tendon, j.
 void WorldAssembly::resolve_damping_ratios() {
@@ -144,9 +189,7 @@ void WorldAssembly::resolve_damping_ratios() {
     return a.bias[2] > 0.0 && a.gain > 0.0 && a.gain == -a.bias[1];
   };
   if (std::none_of(actuators_.begin(), actuators_.end(), is_ratio)) return;
-  ModelBuilder builder;
-  fill_builder(builder);
-  const Model model = builder.build();
+  const Model model = draft();
   Kinematics kinematics(model);
   kinematics.set_positions(model.reference_coordinates());
   Dynamics dynamics(model);
@@ -159,9 +202,10 @@ void WorldAssembly::resolve_damping_ratios() {
       const Index dofs = dofs_of(model.joint(a.joint).kind);
       row.segment(model.joint_dof(a.joint), dofs) = a.gear.head(dofs);
     } else {
-      for (const auto& term : tendons_[static_cast<std::size_t>(a.tendon)].terms) {
-        row[model.joint_dof(term.joint)] += a.gear[0] * term.coefficient;
-      }
+      const TendonDescription& tendon = tendons_[static_cast<std::size_t>(a.tendon)];
+      for (const auto& term : tendon.terms) row[model.joint_dof(term.joint)] += term.coefficient;
+      add_tendon_gradient(kinematics, tendon, {row.data(), static_cast<std::size_t>(row.size())});
+      row *= a.gear[0];
     }
     Vector response = row;
     dynamics.solve_in_place(response);
@@ -171,10 +215,9 @@ void WorldAssembly::resolve_damping_ratios() {
 }
 
 World WorldAssembly::take() {
+  resolve_spring_lengths();
   resolve_damping_ratios();
-  ModelBuilder builder;
-  fill_builder(builder);
-  world_.model = builder.build();
+  world_.model = draft();
   return std::move(world_);
 }
 

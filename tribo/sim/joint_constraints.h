@@ -7,6 +7,8 @@
 //   connects, welds, joint and tendon couplings   bilateral
 //
 // Violated limits and couplings are led back like penetrations: a share of the error per step.
+// Rows and lengths of spatial tendons are those of the positions given by set_positions(), also in the schemes that
+// look at the middle of a step.
 #pragma once
 
 #include <vector>
@@ -34,13 +36,17 @@ class JointConstraints {
  public:
   explicit JointConstraints(const World& world);
 
+  // Lengths and moment arms of the spatial tendons from here on. Allocation-free.
+  void set_positions(const Kinematics& kinematics);
+
   // Transmission of a tendon or actuator: sum coefficient_k v_dof_k.
   struct Term {
-    Index tree, dof, coordinate;  // coordinate: -1 for ball and free joints
+    Index tree, dof, coordinate;  // coordinate: -1 for ball and free joints and in spatial tendons
     double coefficient;
   };
   std::span<const Term> tendon_terms(Index tendon) const;
   std::span<const Term> actuator_terms(Index actuator) const;
+  double tendon_length(Index tendon, const Vector& q) const;
   Drive drive(Index actuator, const Vector& q, const Vector& control) const;
   bool is_smooth(Index actuator) const { return drive_kind_[actuator] == DriveKind::smooth; }
   bool is_box(Index actuator) const { return drive_kind_[actuator] == DriveKind::box; }
@@ -69,6 +75,7 @@ class JointConstraints {
   void add_couplings(const State& state, double h, double share, ConstraintSet& set) const;
   void add_terms(std::span<const Term> terms, double factor, ConstraintSet& set) const;
   Term term_of(Index joint, double coefficient) const;
+  void add_tendon_terms(const TendonDescription& tendon, double factor);
 
   const World* world_;
   std::vector<Index> limited_joints_, limited_tendons_, rubbing_dofs_, rubbing_tendons_;
@@ -76,6 +83,9 @@ class JointConstraints {
   std::vector<Term> terms_;
   std::vector<Index> tendon_start_{0}, actuator_start_{0};  // into terms_
   std::vector<double> tendon_reference_;                    // length at the reference coordinates
+  std::vector<double> spatial_length_;                      // [tendons] at the last set_positions(); fixed: 0
+  std::vector<Index> spatial_tendons_;
+  std::vector<double> gradient_;  // [dofs] zero between calls
 };
 
 // Length of a tendon or drive at q.

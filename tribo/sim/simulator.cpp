@@ -196,6 +196,7 @@ StepReport Simulator::Impl::step() {
   Stopwatch watch;
   const double h = settings.time_step;
   const Settings solve_settings = solver_settings();
+  joints.set_positions(kinematics);
   find_contacts();
   watch.lap(report.times.collision);
   const Impacts::Outcome bounce = impacts.apply(contacts, h, settings.contact, joints, solve_settings,
@@ -324,6 +325,7 @@ Vector Simulator::problem_guess() const {
 
 const ContactProblem& Simulator::next_problem() {
   Impl& s = *impl_;
+  s.joints.set_positions(s.kinematics);
   s.find_contacts();
   s.motion.compute(s.state, s.kinematics, s.dynamics, s.control, s.force, s.settings.scheme,
                    s.settings.time_step);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tribo/multibody/tendon_path.h"
+
 namespace tribo {
 
 Sleeping::Sleeping(const Model& model)
@@ -14,7 +16,9 @@ Sleeping::Sleeping(const Model& model)
   for (const ActuatorDescription& actuator : model.actuators()) {
     if (actuator.joint >= 0) mark(actuator.joint);
     if (actuator.tendon < 0) continue;
-    for (const auto& term : model.tendons()[actuator.tendon].terms) mark(term.joint);
+    const TendonDescription& tendon = model.tendons()[actuator.tendon];
+    for (const auto& term : tendon.terms) mark(term.joint);
+    for (const Index dof : tendon_dofs(model, tendon)) mark(model.dof_joint(dof));
   }
 }
 
