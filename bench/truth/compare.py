@@ -4,9 +4,9 @@
     compare.py --models DIR --dump build/native/bin/tribo_model_dump [--out model_truth.csv] [--samples 3]
 
 Both load the same file. At the same random coordinates and velocities, body poses, mass matrix, bias forces and
-Jacobians of random points on all bodies are compared, and with random controls and activations the forces of actuators,
-gravity compensation and drag; then joints (ranges, damping, armature, springs, friction),
-actuators and the places of the geoms that can touch. Differences are relative to the largest entry of MuJoCo's
+Jacobians of random points on all bodies, lengths and moment arms of tendons are compared, and with random controls and
+activations the forces of actuators, gravity compensation and drag; then masses, joints (ranges, damping, armature,
+springs, friction), actuators and the places of the geoms that can touch. Differences are relative to the largest entry of MuJoCo's
 array, or to 1 where that is smaller. A file that one of the two does not load is listed with the reason.
 
 Runs in an environment with `mujoco` and `numpy`; bench/run.py --suite truth makes one.
@@ -22,7 +22,7 @@ import sys
 import mujoco
 import numpy as np
 
-COLUMNS = ["model", "nq", "nv", "bodies", "geoms", "poses", "inertias", "mass", "bias", "jacobians", "forces", "joints",
+COLUMNS = ["model", "nq", "nv", "bodies", "geoms", "poses", "inertias", "mass", "bias", "jacobians", "tendons", "forces", "joints",
            "actuators", "geom_places", "warnings", "status"]  # fmt: skip
 
 
@@ -52,6 +52,20 @@ def mass_matrix(model, data):
 def passive_dofs(model):
     """1 where gravity compensation is a passive force, 0 where MuJoCo counts it as one of actuators."""
     return np.array([0.0 if model.jnt_actgravcomp[j] else 1.0 for j in model.dof_jntid])
+
+
+def tendon_gradients(model, data):
+    dense = np.zeros((model.ntendon, model.nv))
+    if model.ntendon == 0 or model.nv == 0:
+        return dense
+    if data.ten_J.size == dense.size and not hasattr(model, "ten_J_rownnz"):
+        return np.reshape(data.ten_J, dense.shape)
+    rows = model if hasattr(model, "ten_J_rownnz") else data  # where the pattern is depends on MuJoCo's version
+    values, columns = np.ravel(data.ten_J), np.ravel(rows.ten_J_colind)
+    for t in range(model.ntendon):
+        entries = slice(rows.ten_J_rowadr[t], rows.ten_J_rowadr[t] + rows.ten_J_rownnz[t])
+        dense[t, columns[entries]] = values[entries]
+    return dense
 
 
 def compare_sample(model, data, sample, worst):
@@ -90,6 +104,12 @@ def compare_sample(model, data, sample, worst):
                                       + data.qfrc_fluid))  # fmt: skip
     else:
         note("forces", float("inf"))
+    if len(sample["tendons"]) == model.ntendon:
+        note("tendons", difference([t["length"] for t in sample["tendons"]], data.ten_length))
+        gradients = np.reshape([t["gradient"] for t in sample["tendons"]], (model.ntendon, model.nv))
+        note("tendons", difference(gradients, tendon_gradients(model, data)))
+    else:
+        note("tendons", float("inf"))
     paired = {*model.pair_geom1, *model.pair_geom2}
     touching = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g] or g in paired]
     touching = [g for g in touching if model.geom_type[g] != int(mujoco.mjtGeom.mjGEOM_SDF)]
@@ -195,11 +215,13 @@ def compare(file, arguments):
         compare_sample(model, data, sample, worst)
     if model.nv == 0:  # no point of any body moves
         worst["jacobians"] = 0.0
-    worst["inertias"] = difference(ours["inertias"], np.column_stack([model.body_mass, model.body_ipos]))
+    moving = model.body_weldid != 0
+    theirs = np.column_stack([model.body_mass, model.body_ipos])[moving]
+    worst["inertias"] = difference(np.array(ours["inertias"])[moving], theirs)
     worst["joints"] = compare_joints(model, ours["joints"])
     worst["actuators"] = compare_actuators(model, ours["actuators"])
     row |= {key: f"{value:.1e}" for key, value in worst.items()}
-    agree = all(worst[key] <= arguments.tolerance for key in ("poses", "mass", "bias", "jacobians"))
+    agree = all(worst[key] <= arguments.tolerance for key in ("poses", "mass", "bias", "jacobians", "tendons"))
     # Infinite where an actuator was left out, which a warning says.
     forces = worst.get("forces", 0.0)
     agree = agree and (forces <= arguments.tolerance or forces == float("inf"))
@@ -228,7 +250,7 @@ def main():
         row["model"] = str(file.relative_to(arguments.models))
         row["status"] = row["status"].replace(f"{arguments.models}/", "")
         rows.append(row)
-        figures = " ".join(f"{key} {row[key]}" for key in COLUMNS[5:13] if row[key])
+        figures = " ".join(f"{key} {row[key]}" for key in COLUMNS[5:14] if row[key])
         print(f"{row['model']}: {row['status']} {figures} ({row['warnings'] or 0} warnings)", flush=True)
         if arguments.verbose:
             for warning in ours.get("warnings", []):

@@ -17,6 +17,7 @@
 #include "tribo/io/load.h"
 #include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
+#include "tribo/multibody/tendon_path.h"
 #include "tribo/sim/activation.h"
 #include "tribo/sim/joint_constraints.h"
 
@@ -95,12 +96,30 @@ void print_joints(const Model& model) {
   fmt::print("],\n");
 }
 
+void print_tendons(const Kinematics& kinematics, const Vector& q) {
+  const Model& model = kinematics.model();
+  for (std::size_t t = 0; t < model.tendons().size(); ++t) {
+    const TendonDescription& tendon = model.tendons()[t];
+    Vector gradient = Vector::Zero(model.dof_count());
+    double length =
+        add_tendon_gradient(kinematics, tendon, {gradient.data(), static_cast<std::size_t>(gradient.size())});
+    for (const auto& term : tendon.terms) {
+      length += term.coefficient * q[model.joint_coordinate(term.joint)];
+      gradient[model.joint_dof(term.joint)] += term.coefficient;
+    }
+    fmt::print("{}{{\"length\":{:.17g},\"gradient\":", t > 0 ? "," : "", length);
+    print_array(gradient);
+    fmt::print("}}");
+  }
+}
+
 void print_forces(const World& world, const Kinematics& kinematics, const Vector& q, const Vector& v,
                   Dice& dice) {
   const Model& model = world.model;
   const auto actuators = static_cast<Index>(model.actuators().size());
   const Vector control = dice.vector(actuators), activation = dice.vector(model.activation_count());
-  const JointConstraints joints(world);
+  JointConstraints joints(world);
+  joints.set_positions(kinematics);
   Vector input, force = Vector::Zero(model.dof_count());
   actuator_inputs(model, control, activation, world.time_step, input);
   std::vector<JointConstraints::Term> room;
@@ -159,6 +178,8 @@ void print_sample(const World& world, Kinematics& kinematics, Dynamics& dynamics
     }
     fmt::print("}}");
   }
+  fmt::print("],\n\"tendons\":[");
+  print_tendons(kinematics, q);
   fmt::print("],\n\"geoms\":[");
   for (std::size_t g = 0; g < world.geoms.size(); ++g) {
     const Geom& geom = world.geoms[g];

@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "tests/support/png_maker.h"
 #include "tribo/io/load.h"
 #include "tribo/math/errors.h"
+#include "tribo/multibody/tendon_path.h"
 
 namespace tribo::test {
 namespace {
@@ -44,24 +47,29 @@ const std::string kMjcf =
   <mesh name="tetra" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="exact"/>
   <hfield name="hill" nrow="2" ncol="3" size="1 1 0.2 0.1" elevation="0 1 0 1 0 1"/><hfield name="image" file="hill.png" size="1 1 0.2 0.1"/>
   <hfield name="wave" file="hill.bin" size="1 1 0.2 0.1"/><model name="part" file="part.xml"/></asset>
-<worldbody><body name="hand" mocap="true" pos="2 0 0"/><geom name="floor" type="plane" size="1 1 1"/><geom type="hfield" hfield="hill" pos="0 0 -1"/>
+<worldbody><site name="w" pos="1 0 2"/><geom name="roll" type="cylinder" size="0.1 0.2" contype="0" conaffinity="0"/>
+  <body name="hand" mocap="true" pos="2 0 0"/><geom name="floor" type="plane" size="1 1 1"/><geom type="hfield" hfield="hill" pos="0 0 -1"/>
   <geom type="hfield" hfield="image" pos="3 0 -1"/><geom type="hfield" hfield="wave" pos="6 0 -1"/>
   <body name="base" pos="0 0 1" euler="10 20 30" childclass="arm"><freejoint/><geom name="hull" type="mesh" mesh="cube"/>
     <body name="upper" pos="0 0 0.3" gravcomp="0.5"><joint name="j1" actuatorgravcomp="true" springdamper="0.1 1"/><joint name="j2" type="slide" axis="1 0 0" range="0 1"/>
       <geom name="bone" fromto="0 0 0 0 0 0.4" fluidshape="ellipsoid" fluidcoef="0.5 0.25 1.5 1 1"/><site name="s" pos="0 0 0.4"/>
+      <site name="side" pos="0 0.3 0"/><geom name="ball" type="sphere" size="0.1"/>
       <body name="lower" pos="0 0 0.4" quat="1 0 1 0"><joint name="j3" type="ball" range="0 60"/>
         <inertial pos="0 0 0.1" mass="0.5" diaginertia="0.1 0.1 0.05"/><geom type="box" mesh="tetra"/></body></body></body>
   <replicate count="3" offset="0.5 0 0" euler="0 0 30" sep="_"><frame pos="0 1 0"><body name="r"><joint name="jr"/>
     <geom type="ellipsoid" size="0.1 0.2 0.3" shellinertia="true"/></body></frame></replicate>
   <attach model="part" body="b" prefix="p_"/></worldbody>
 <contact><pair geom1="floor" geom2="bone" friction="1 1"/><exclude body1="base" body2="lower"/></contact>
-<tendon><fixed name="t" range="-1 1"><joint joint="j1" coef="1"/><joint joint="j2" coef="-2"/></fixed></tendon>
+<tendon><fixed name="t" range="-1 1"><joint joint="j1" coef="1"/><joint joint="j2" coef="-2"/></fixed>
+  <spatial name="string" range="0 5" stiffness="2" damping="1" frictionloss="0.1"><site site="s"/><geom geom="ball" sidesite="side"/><site site="w"/>
+    <pulley divisor="2"/><site site="w"/><geom geom="roll"/><site site="side"/></spatial></tendon>
 <equality><connect body1="base" body2="r_0" anchor="0 0 0"/><weld body1="base" body2="upper"/>
   <joint joint1="j1" joint2="j2" polycoef="0 1 0 0 0"/></equality>
 <actuator><motor name="m" joint="j1" gear="2"/><position joint="j2" dampratio="1"/><general tendon="t" gainprm="3"/>
+  <position tendon="string" kp="3" dampratio="1"/>
   <velocity joint="jr" kv="2"/><muscle joint="j1" lengthrange="-1 1"/><motor site="s" gear="0 0 1 0 0 0.1"/>
   <adhesion body="base" gain="2" ctrlrange="0 1"/><general joint="j1" dyntype="filter" dynprm="0.1" actrange="-1 1"/></actuator>
-<keyframe><key qpos="0 0 1 1 0 0 0 0 0 1 0 0 0 0 0 0 0" ctrl="0 0 0 0 0 0 0 0 0 0 0" act="0 0" mpos="0 0 0" mquat="1 0 0 0"/></keyframe></mujoco>)";
+<keyframe><key qpos="0 0 1 1 0 0 0 0 0 1 0 0 0 0 0 0 0" ctrl="0 0 0 0 0 0 0 0 0 0 0 0" act="0 0" mpos="0 0 0" mquat="1 0 0 0"/></keyframe></mujoco>)";
 
 const std::string kPart =
     R"(<mujoco model="part"><worldbody><body name="b"><joint name="jb"/><geom name="gb" size="0.1"/></body>
@@ -238,12 +246,25 @@ fs::path make_case(const fs::path& folder, FuzzDice& dice) {
   return folder / seed.main;
 }
 
+// Whatever was loaded has lengths and moment arms.
+void measure_tendons(const Model& model) {
+  Kinematics kinematics(model);
+  kinematics.set_positions(model.reference_coordinates());
+  std::vector<double> gradient(static_cast<std::size_t>(model.dof_count()), 0.0);
+  double sum = 0.0;
+  for (const TendonDescription& tendon : model.tendons())
+    sum += add_tendon_gradient(kinematics, tendon, gradient);
+  for (const double g : gradient) sum += g;
+  if (std::isnan(sum)) throw std::runtime_error("a tendon without a length");
+}
+
 // 0: loaded or refused as it should be.
 int run_case(const fs::path& path, const fs::path& folder, bool expected, bool allow_missing) {
   LoadReport report;
   try {
     const World world = load_world(path, {.allow_missing = allow_missing}, report);
     validate(world);
+    measure_tendons(world.model);
   } catch (const InvalidInput& error) {
     if (expected) {
       fmt::print(stderr, "the seed itself is refused: {}\n", error.what());

@@ -56,7 +56,7 @@ TEST(MjcfSections, CouplingsAndTendons) {
   const TendonDescription& tendon = world.model.tendons()[0];
   EXPECT_EQ(tendon.terms[1].coefficient, -1.0);
   EXPECT_TRUE(tendon.limited);
-  EXPECT_NEAR(tendon.spring_lower, 2 * 10 * M_PI / 180, 1e-14);  // at rest at the reference coordinates
+  EXPECT_EQ(tendon.spring_lower, 0.0);  // at rest where the joints' springs are, not at their references
   EXPECT_EQ(tendon.dry_friction, 0.2);
   ASSERT_EQ(world.joint_couplings.size(), 2u);
   EXPECT_EQ(world.joint_couplings[0].first, 1);
@@ -130,13 +130,13 @@ TEST(MjcfSections, JointForceLimitsPassToTheMotor) {
 
 TEST(MjcfSections, WhatIsNotSupportedIsLeftOutWithItsLine) {
   const Loaded loaded =
-      load_model(kArm + R"(<tendon><spatial name="s"><site site="s0"/><site site="s1"/></spatial></tendon>
+      load_model(kArm + R"(<tendon><elastic name="s"><site site="s0"/><site site="s1"/></elastic></tendon>
 <actuator><motor joint="j"/><muscle joint="j"/><motor tendon="s"/><motor slidersite="s1" cranksite="s0" cranklength="1"/>
 <general joint="k" dyntype="user"/><general joint="j" gaintype="user"/><motor joint="k"/></actuator>
 <keyframe><key name="home" qpos="1 2 0 0 0 0 0 0 0" ctrl="1 2 3 4 5 6 7"/></keyframe><unknown/>)",
                  {.allow_missing = true});
   EXPECT_EQ(loaded.world.model.actuators().size(), 2u);
-  EXPECT_TRUE(loaded.warned_of("only fixed tendons"));
+  EXPECT_TRUE(loaded.warned_of("kind of tendon"));
   EXPECT_TRUE(loaded.warned_of("its tendon 's' is left out"));
   EXPECT_TRUE(loaded.warned_of("a muscle needs 'lengthrange'"));
   EXPECT_TRUE(loaded.warned_of("joints, tendons, sites and bodies"));

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
-
 #include <array>
 #include <cmath>
 #include <limits>

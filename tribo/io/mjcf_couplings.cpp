@@ -1,9 +1,8 @@
-// <contact>, <tendon> and <equality> of MJCF.
+// <contact> and <equality> of MJCF.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tribo/io/mjcf_joints.h"
 #include "tribo/io/mjcf_world.h"
 
 namespace tribo::detail {
@@ -53,51 +52,6 @@ void read_exclude(WorldAssembly& assembly, const ModelPart& part, const SourceEl
     assembly.world().excluded_bodies.emplace_back(assembly.find(part, element, first, suffix),
                                                   assembly.find(part, element, second, suffix));
   }
-}
-
-std::vector<TendonDescription> read_fixed_tendon(WorldAssembly& assembly, const ModelPart& part,
-                                                 const SourceElement& element) {
-  const Attributes attributes = part.file->attributes(element, "tendon", "");
-  attributes.check(
-      assembly.log(),
-      {"name", "class", "limited", "range", "margin", "stiffness", "damping", "springlength", "frictionloss"},
-      {"group", "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "width", "material", "rgba",
-       "user"});
-  std::vector<std::string> copies{""};
-  const Name reference{NameKind::joint, "joint"};
-  for (const SourceElement& child : element.children) {
-    if (child.name != "joint") fail(child, "a fixed tendon consists of <joint> elements");
-    std::vector<std::string> found = assembly.copies(part, child, {reference});
-    if (found.empty() || !found.front().empty()) copies = std::move(found);
-  }
-  if (element.children.empty()) fail(element, "a fixed tendon needs at least one <joint>");
-  std::vector<TendonDescription> result;
-  for (const std::string& suffix : copies) {
-    TendonDescription tendon;
-    tendon.name = assembly.own_name(part, element, suffix);
-    double length = 0.0;
-    for (const SourceElement& child : element.children) {
-      const Index joint = assembly.find(part, child, reference, suffix);
-      assembly.require_scalar(joint, child);
-      tendon.terms.push_back({joint, Attributes(child).number("coef", 0.0)});
-      length += tendon.terms.back().coefficient * assembly.joint(joint).description.reference;
-    }
-    const Range range = read_range(attributes, "range", "limited", part.file->compiler());
-    tendon.limited = range.limited;
-    tendon.lower = range.lower, tendon.upper = range.upper;
-    tendon.limit_margin = std::max(0.0, attributes.number("margin", 0.0));
-    tendon.stiffness = linear_coefficient(attributes, "stiffness", assembly.log());
-    tendon.damping = linear_coefficient(attributes, "damping", assembly.log());
-    tendon.dry_friction = attributes.number("frictionloss", 0.0);
-    // Not given: at rest where the joints are at their references.
-    std::array<double, 2> rest{-1.0, -1.0};
-    if (attributes.fill("springlength", rest, 1) == 1) rest[1] = rest[0];
-    if (rest[0] == -1.0 && rest[1] == -1.0) rest = {length, length};
-    tendon.spring_lower = rest[0], tendon.spring_upper = rest[1];
-    assembly.note_copy(NameKind::tendon, part.prefix + element.text("name"), suffix);
-    result.push_back(std::move(tendon));
-  }
-  return result;
 }
 
 void place(const SiteDescription& a, const SiteDescription& b, Connect& connect) {
@@ -190,20 +144,6 @@ void read_contacts(WorldAssembly& assembly, const ModelPart& part) {
       assembly.log().warn(*element, "this element is not supported and is ignored");
     }
   }
-}
-
-void read_tendons(WorldAssembly& assembly, const ModelPart& part) {
-  std::vector<std::vector<TendonDescription>> columns;
-  for (const SourceElement* element : part.file->entries("tendon")) {
-    if (element->name == "fixed") {
-      columns.push_back(read_fixed_tendon(assembly, part, *element));
-    } else {
-      assembly.log().leave_out(
-          *element, fmt::format("only fixed tendons are supported (tendon '{}')", element->text("name")));
-      assembly.leave_out(NameKind::tendon, part.prefix + element->text("name"));
-    }
-  }
-  copy_by_copy(columns, [&](TendonDescription& tendon) { assembly.add_tendon(std::move(tendon)); });
 }
 
 void read_equalities(WorldAssembly& assembly, const ModelPart& part) {

@@ -290,6 +290,7 @@ GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
   if (placed.shape) {
     spec.geom.shape = *placed.shape;
     spec.in_world = touches;
+    spec.has_shape = true;
   }
   spec.geom.pose = placed.pose;
   if (weighed) spec.inertia = inertia_of(attributes, placed);

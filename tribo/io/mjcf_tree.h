@@ -22,6 +22,7 @@ struct GeomSpec {
   bool in_world = false;  // has a shape and may touch something
   std::optional<FluidEllipsoid> fluid;
   bool is_primitive = false;
+  bool has_shape = false;
 };
 
 struct JointSpec {

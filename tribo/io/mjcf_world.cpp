@@ -8,6 +8,7 @@
 #include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
 #include "tribo/multibody/site_transmission.h"
+#include "tribo/multibody/tendon_path.h"
 
 namespace tribo::detail {
 namespace {
@@ -41,6 +42,9 @@ void WorldAssembly::add_bodies() {
       if (spec.fluid) {
         world_.fluid_ellipsoids.push_back(*spec.fluid);
         world_.fluid_ellipsoids.back().body = index;
+      }
+      if (spec.has_shape && !spec.geom.name.empty()) {
+        all_geoms_.emplace(spec.geom.name, spec.geom).first->second.body = index;
       }
       if (!spec.in_world) {
         leave_out(NameKind::geom, spec.geom.name);
@@ -109,6 +113,17 @@ Index WorldAssembly::find(const ModelPart& part, const SourceElement& element, c
   fail(element, fmt::format("there is no {} '{}'", kind_name(reference.kind), name));
 }
 
+const Geom* WorldAssembly::find_wrap_geom(const ModelPart& part, const SourceElement& element,
+                                          const std::string& suffix) const {
+  const std::string name = element.text("geom");
+  if (name.empty()) fail(element, "attribute 'geom' is missing");
+  for (const std::string& full : {part.prefix + name, part.prefix + name + suffix}) {
+    const auto at = all_geoms_.find(full);
+    if (at != all_geoms_.end()) return &at->second;
+  }
+  fail(element, fmt::format("there is no geom '{}' with a shape", name));
+}
+
 void WorldAssembly::require_scalar(Index index, const SourceElement& element) const {
   const JointDescription& description = joint(index).description;
   if (description.kind != JointKind::hinge && description.kind != JointKind::slide) {
@@ -148,6 +163,36 @@ void WorldAssembly::fill_builder(ModelBuilder& builder) const {
   for (const ActuatorDescription& actuator : actuators_) builder.add_actuator(actuator);
 }
 
+Model WorldAssembly::draft() const {
+  ModelBuilder builder;
+  fill_builder(builder);
+  return builder.build();
+}
+
+// Springs of tendons without a length are at rest where the springs of all joints are.
+void WorldAssembly::resolve_spring_lengths() {
+  std::vector<TendonDescription*> open;
+  for (TendonDescription& tendon : tendons_) {
+    if (!std::isnan(tendon.spring_lower)) continue;
+    tendon.spring_lower = tendon.spring_upper = 0.0;  // a draft must be valid
+    open.push_back(&tendon);
+  }
+  if (open.empty()) return;
+  const Model model = draft();
+  Vector q = model.reference_coordinates();
+  for (Index j = 0; j < model.joint_count(); ++j) {
+    if (dofs_of(model.joint(j).kind) == 1) q[model.joint_coordinate(j)] = model.joint(j).spring_reference;
+  }
+  Kinematics kinematics(model);
+  kinematics.set_positions(q);
+  std::vector<double> unused(static_cast<std::size_t>(model.dof_count()));
+  for (TendonDescription* tendon : open) {
+    double length = add_tendon_gradient(kinematics, *tendon, unused);
+    for (const auto& term : tendon->terms) length += term.coefficient * q[model.joint_coordinate(term.joint)];
+    tendon->spring_lower = tendon->spring_upper = length;
+  }
+}
+
 // What is given relative to inertias, at the reference coordinates:
 // - a position servo may state its damping as a ratio, bias[2] > 0, of the critical damping 2 sqrt(kp m), with
 //   m = 1 / (j M^-1 j^T) the inertia it feels through its transmission j;
@@ -167,9 +212,7 @@ void WorldAssembly::resolve_inertial_values() {
       std::none_of(joints_.begin(), joints_.end(), is_tuned)) {
     return;
   }
-  ModelBuilder builder;
-  fill_builder(builder);
-  const Model model = builder.build();
+  const Model model = draft();
   Kinematics kinematics(model);
   kinematics.set_positions(model.reference_coordinates());
   Dynamics dynamics(model);
@@ -203,10 +246,9 @@ void WorldAssembly::resolve_inertial_values() {
 }
 
 World WorldAssembly::take() {
+  resolve_spring_lengths();
   resolve_inertial_values();
-  ModelBuilder builder;
-  fill_builder(builder);
-  world_.model = builder.build();
+  world_.model = draft();
   return std::move(world_);
 }
 

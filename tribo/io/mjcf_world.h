@@ -37,6 +37,14 @@ class WorldAssembly {
   const Pose& body_pose(Index body) const { return poses_[static_cast<std::size_t>(body)]; }
   const SiteDescription& site(Index site) const { return sites_[static_cast<std::size_t>(site)]; }
 
+  // The geom that a string goes round, whether it can touch or not; InvalidInput: no such geom.
+  const Geom* find_wrap_geom(const ModelPart& part, const SourceElement& element,
+                             const std::string& suffix) const;
+  // Endings of the copies of a replicated geom; nullptr: it is not one.
+  const std::vector<std::string>* geom_copies(const std::string& name) const {
+    return all_geoms_.contains(name) ? nullptr : tree_.replicas.find(NameKind::geom, name);
+  }
+
   // A scalar joint: hinge or slide; InvalidInput naming the element otherwise.
   void require_scalar(Index joint, const SourceElement& element) const;
 
@@ -64,6 +72,8 @@ class WorldAssembly {
   void add_name(NameKind kind, const std::string& name, Index index, const SourceElement& element);
   std::optional<Index> lookup(NameKind kind, const std::string& name) const;
   void resolve_inertial_values();
+  void resolve_spring_lengths();
+  Model draft() const;
   void fill_builder(ModelBuilder& builder) const;
 
   const MjcfTree& tree_;
@@ -72,6 +82,7 @@ class WorldAssembly {
   std::vector<const JointSpec*> joints_;
   std::vector<Pose> poses_;
   std::vector<SiteDescription> sites_;
+  std::map<std::string, Geom> all_geoms_;  // those with a shape, by name
   std::vector<TendonDescription> tendons_;
   std::vector<ActuatorDescription> actuators_;
   std::vector<Index> actuator_numbers_, activated_;

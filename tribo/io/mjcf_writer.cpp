@@ -278,6 +278,10 @@ class Writer {
     Element section(xml_, "tendon");
     for (std::size_t t = 0; t < model_.tendons().size(); ++t) {
       const TendonDescription& tendon = model_.tendons()[t];
+      if (tendon.is_spatial()) {
+        throw InvalidInput(fmt::format("tendon '{}' is spatial: only fixed tendons can be written as MJCF",
+                                       tendons_[static_cast<Index>(t)]));
+      }
       Element element(xml_, "fixed");
       element.text("name", tendons_[static_cast<Index>(t)]);
       write_range(element, "range", "limited", tendon.limited, tendon.lower, tendon.upper,

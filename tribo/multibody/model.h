@@ -98,20 +98,39 @@ struct JointDescription {
   double actuator_force_upper = std::numeric_limits<double>::infinity();
 };
 
-// A linear combination of scalar joint coordinates, sum coefficient_k q_k: cables over pulleys, gear trains.
+// What a spatial tendon passes, one after the other. Shapes stand between two sites, and the string goes round them
+// where it would otherwise go through. A pulley ends one piece of the string and begins the next, whose length counts
+// divided by its divisor.
+struct TendonPoint {
+  enum class Kind : std::uint8_t { site, sphere, cylinder, pulley };
+  Kind kind = Kind::site;
+  Index body = 0;
+  Pose pose{};            // in the body's frame; of a site the position; the axis of a cylinder is z
+  double radius = 0.0;    // m
+  bool has_side = false;  // the string runs on the side of this point; inside the shape: against its inside
+  Index side_body = 0;
+  Vec3 side = Vec3::Zero();  // m, in the frame of its body
+  double divisor = 1.0;      // pulley
+};
+
+// Fixed: a linear combination of scalar joint coordinates, sum coefficient_k q_k: cables over pulleys, gear trains.
+// Spatial: a string through `path`; its length is in m.
 struct TendonDescription {
   struct Term {
     Index joint;
     double coefficient;
   };
   std::string name{};
-  std::vector<Term> terms{};
+  std::vector<Term> terms{};  // one of the two
+  std::vector<TendonPoint> path{};
   double damping = 0.0, stiffness = 0.0;
   double spring_lower = 0.0, spring_upper = 0.0;  // no spring force between them
   bool limited = false;
   double lower = 0.0, upper = 0.0;
   double limit_margin = 0.0;
   double dry_friction = 0.0;
+
+  bool is_spatial() const { return !path.empty(); }
 };
 
 // How the input u of an actuator follows from its control c, with the activation a, one number of the state:

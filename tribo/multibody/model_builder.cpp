@@ -62,7 +62,9 @@ void ModelBuilder::validate() const {
   }
   const Index joint_count = static_cast<Index>(joints.size());
   const Index tendon_count = static_cast<Index>(tendons_.size());
-  for (Index t = 0; t < tendon_count; ++t) detail::validate_tendon(t, tendons_[t], joints);
+  for (Index t = 0; t < tendon_count; ++t) {
+    detail::validate_tendon(t, tendons_[t], joints, static_cast<Index>(bodies.size()) + 1);
+  }
   for (Index a = 0; a < static_cast<Index>(actuators_.size()); ++a) {
     detail::validate_actuator(a, actuators_[a],
                               {static_cast<Index>(bodies.size()) + 1, joint_count, tendon_count,

@@ -125,9 +125,51 @@ void validate_joints_of(const BodyDescription& body, std::span<const JointDescri
   }
 }
 
-void validate_tendon(Index tendon, const TendonDescription& d, std::span<const JointDescription> joints) {
+namespace {
+
+void validate_path(const Piece& piece, const std::vector<TendonPoint>& path, Index body_count) {
+  using Kind = TendonPoint::Kind;
+  const auto kind = [&](std::size_t k) { return k < path.size() ? path[k].kind : Kind::pulley; };
+  for (std::size_t k = 0; k < path.size(); ++k) {
+    const TendonPoint& point = path[k];
+    if (point.kind == Kind::pulley) {
+      if (!(point.divisor > 0.0) || std::isinf(point.divisor)) {
+        piece.refuse("the divisor of a pulley is {}: it must be finite and > 0", point.divisor);
+      }
+      if (kind(k + 1) != Kind::site) piece.refuse("a pulley must be followed by a site");
+      continue;
+    }
+    if (point.body < 0 || point.body >= body_count) piece.refuse("there is no body {}", point.body);
+    piece.finite(point.pose.position.allFinite() && point.pose.rotation.allFinite(), "a point of its path");
+    const bool after_site = k > 0 && path[k - 1].kind == Kind::site;
+    if (point.kind == Kind::site) {
+      const bool after_shape = k > 0 && !after_site && path[k - 1].kind != Kind::pulley;
+      if (!after_site && !after_shape && kind(k + 1) == Kind::pulley) {
+        piece.refuse("a piece of its path has one site only");
+      }
+      continue;
+    }
+    if (!after_site || kind(k + 1) != Kind::site)
+      piece.refuse("a shape of its path must stand between two sites");
+    if (!(point.radius > 0.0) || std::isinf(point.radius)) {
+      piece.refuse("the radius of a shape is {}: it must be finite and > 0", point.radius);
+    }
+    if (!point.has_side) continue;
+    if (point.side_body < 0 || point.side_body >= body_count) {
+      piece.refuse("there is no body {}", point.side_body);
+    }
+    piece.finite(point.side.allFinite(), "a side point");
+  }
+}
+
+}  // namespace
+
+void validate_tendon(Index tendon, const TendonDescription& d, std::span<const JointDescription> joints,
+                     Index body_count) {
   const Piece piece{"tendon", tendon, d.name};
-  if (d.terms.empty()) piece.refuse("it has no terms");
+  if (d.terms.empty() && d.path.empty()) piece.refuse("it has no terms and no path");
+  if (!d.terms.empty() && !d.path.empty()) piece.refuse("it has terms and a path: it can have one of them");
+  validate_path(piece, d.path, body_count);
   for (const TendonDescription::Term& term : d.terms) {
     if (term.joint < 0 || term.joint >= static_cast<Index>(joints.size())) {
       piece.refuse("there is no joint {}", term.joint);

@@ -12,7 +12,7 @@ namespace tribo::detail {
 void validate_body(Index body, const BodyDescription& description, std::span<const BodyDescription> before);
 void validate_joint(Index joint, const JointDescription& description);
 void validate_tendon(Index tendon, const TendonDescription& description,
-                     std::span<const JointDescription> joints);
+                     std::span<const JointDescription> joints, Index body_count);
 struct ModelSizes {
   Index bodies, joints, tendons, sites;
 };

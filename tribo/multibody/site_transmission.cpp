@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tribo/multibody/tendon_path.h"
+
 namespace tribo {
 
 namespace {
@@ -59,9 +61,10 @@ Vector transmission_row(const Kinematics& kinematics, const ActuatorDescription&
     const Index dofs = dofs_of(model.joint(actuator.joint).kind);
     row.segment(model.joint_dof(actuator.joint), dofs) = actuator.gear.head(dofs);
   } else if (actuator.tendon >= 0) {
-    for (const auto& term : model.tendons()[static_cast<std::size_t>(actuator.tendon)].terms) {
-      row[model.joint_dof(term.joint)] += actuator.gear[0] * term.coefficient;
-    }
+    const TendonDescription& tendon = model.tendons()[static_cast<std::size_t>(actuator.tendon)];
+    for (const auto& term : tendon.terms) row[model.joint_dof(term.joint)] += term.coefficient;
+    add_tendon_gradient(kinematics, tendon, {row.data(), static_cast<std::size_t>(row.size())});
+    row *= actuator.gear[0];
   } else if (actuator.site >= 0) {
     std::vector<DofTerm> terms;
     site_transmission(kinematics, actuator, terms);

@@ -87,6 +87,7 @@ JointConstraints::Acting JointConstraints::acting(Index number, const Kinematics
   } else {
     result.terms = {terms_.data() + actuator_start_[number], terms_.data() + actuator_start_[number + 1]};
     result.drive.length = transmission_length(result.terms, q);
+    if (actuator.tendon >= 0) result.drive.length += actuator.gear[0] * spatial_length_[actuator.tendon];
   }
   for (const Term& term : result.terms) result.drive.rate += term.coefficient * v[term.dof];
   set_law(actuator, input[number], result.drive);

@@ -214,7 +214,7 @@ double FreeMotion::spring_energy(const Vector& q) const {
   for (std::size_t k = 0; k < model.tendons().size(); ++k) {
     const TendonDescription& tendon = model.tendons()[k];
     if (tendon.stiffness == 0.0) continue;
-    const double length = transmission_length(joints_->tendon_terms(static_cast<Index>(k)), q);
+    const double length = joints_->tendon_length(static_cast<Index>(k), q);
     const double stretch = length - std::clamp(length, tendon.spring_lower, tendon.spring_upper);
     energy += 0.5 * tendon.stiffness * stretch * stretch;
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "tribo/multibody/tendon_path.h"
 #include "tribo/sim/free_motion.h"
 
 namespace tribo {
@@ -61,11 +63,12 @@ JointConstraints::JointConstraints(const World& world) : world_(&world), body_fo
   const Vector reference = model.reference_coordinates();
   for (std::size_t k = 0; k < model.tendons().size(); ++k) {
     const TendonDescription& tendon = model.tendons()[k];
-    for (const auto& term : tendon.terms) terms_.push_back(term_of(term.joint, term.coefficient));
+    add_tendon_terms(tendon, 1.0);
     tendon_start_.push_back(static_cast<Index>(terms_.size()));
     const auto number = static_cast<Index>(k);
     if (tendon.limited) limited_tendons_.push_back(number);
     if (tendon.dry_friction > 0.0) rubbing_tendons_.push_back(number);
+    if (tendon.is_spatial()) spatial_tendons_.push_back(number);
     tendon_reference_.push_back(transmission_length(tendon_terms(number), reference));
   }
   actuator_start_.back() = static_cast<Index>(terms_.size());
@@ -79,14 +82,51 @@ JointConstraints::JointConstraints(const World& world) : world_(&world), body_fo
         terms_.push_back(term);
       }
     } else if (actuator.tendon >= 0) {
-      const TendonDescription& tendon = model.tendons()[actuator.tendon];
-      for (const auto& term : tendon.terms) {
-        terms_.push_back(term_of(term.joint, actuator.gear[0] * term.coefficient));
-      }
+      add_tendon_terms(model.tendons()[actuator.tendon], actuator.gear[0]);
     }
     actuator_start_.push_back(static_cast<Index>(terms_.size()));
     drive_kind_.push_back(kind_of(actuator));
   }
+  spatial_length_.assign(model.tendons().size(), 0.0);
+  if (spatial_tendons_.empty()) return;
+  gradient_.assign(static_cast<std::size_t>(model.dof_count()), 0.0);
+  Kinematics kinematics(model);
+  kinematics.set_positions(reference);
+  set_positions(kinematics);
+  for (const Index k : spatial_tendons_) tendon_reference_[k] = spatial_length_[k];
+}
+
+// The terms of a spatial tendon are its dofs; set_positions() gives them their coefficients.
+void JointConstraints::add_tendon_terms(const TendonDescription& tendon, double factor) {
+  const Model& model = world_->model;
+  for (const auto& term : tendon.terms) terms_.push_back(term_of(term.joint, factor * term.coefficient));
+  if (!tendon.is_spatial()) return;
+  for (const Index dof : tendon_dofs(model, tendon)) {
+    terms_.push_back({model.body_tree(model.joint(model.dof_joint(dof)).body), dof, -1, 0.0});
+  }
+}
+
+void JointConstraints::set_positions(const Kinematics& kinematics) {
+  if (spatial_tendons_.empty()) return;
+  const Model& model = world_->model;
+  for (const Index k : spatial_tendons_) {
+    spatial_length_[k] = add_tendon_gradient(kinematics, model.tendons()[k], gradient_);
+    for (Index t = tendon_start_[k]; t < tendon_start_[k + 1]; ++t) {
+      terms_[t].coefficient = std::exchange(gradient_[terms_[t].dof], 0.0);
+    }
+  }
+  for (std::size_t a = 0; a < model.actuators().size(); ++a) {
+    const ActuatorDescription& actuator = model.actuators()[a];
+    if (actuator.tendon < 0 || !model.tendons()[actuator.tendon].is_spatial()) continue;
+    const Index from = tendon_start_[actuator.tendon], to = actuator_start_[a];
+    for (Index t = 0; t < actuator_start_[a + 1] - to; ++t) {
+      terms_[to + t].coefficient = actuator.gear[0] * terms_[from + t].coefficient;
+    }
+  }
+}
+
+double JointConstraints::tendon_length(Index tendon, const Vector& q) const {
+  return spatial_length_[tendon] + transmission_length(tendon_terms(tendon), q);
 }
 
 JointConstraints::Term JointConstraints::term_of(Index joint, double coefficient) const {
@@ -179,8 +219,8 @@ void JointConstraints::add_limits(const State& state, const Vector& free_velocit
     const TendonDescription& tendon = model.tendons()[k];
     const std::span<const Term> terms = tendon_terms(k);
     const double rate = std::max(std::abs(rate_of(terms, state.v)), std::abs(rate_of(terms, free_velocity)));
-    add_limit_pair(terms, transmission_length(terms, state.q), rate, tendon.lower, tendon.upper,
-                   tendon.limit_margin, h, settings, ConstraintSource::tendon_limit, k, set);
+    add_limit_pair(terms, tendon_length(k, state.q), rate, tendon.lower, tendon.upper, tendon.limit_margin, h,
+                   settings, ConstraintSource::tendon_limit, k, set);
   }
 }
 
@@ -234,7 +274,7 @@ void JointConstraints::add_tendon_springs(const State& state, double h, Constrai
     const double rate_gain = h * h * tendon.stiffness + h * tendon.damping;
     if (rate_gain <= 0.0) continue;
     const auto number = static_cast<Index>(k);
-    const double length = transmission_length(tendon_terms(number), state.q);
+    const double length = tendon_length(number, state.q);
     const double stretch = length - std::clamp(length, tendon.spring_lower, tendon.spring_upper);
     ProblemFiller::Constraint data;
     data.kind = ConstraintKind::bilateral;
@@ -266,10 +306,8 @@ void JointConstraints::add_couplings(const State& state, ConstraintSet& set) con
   }
   for (std::size_t k = 0; k < world_->tendon_couplings.size(); ++k) {
     const TendonCoupling& c = world_->tendon_couplings[k];
-    const double y = transmission_length(tendon_terms(c.first), state.q) - tendon_reference_[c.first];
-    const double x = c.second < 0
-                         ? 0.0
-                         : transmission_length(tendon_terms(c.second), state.q) - tendon_reference_[c.second];
+    const double y = tendon_length(c.first, state.q) - tendon_reference_[c.first];
+    const double x = c.second < 0 ? 0.0 : tendon_length(c.second, state.q) - tendon_reference_[c.second];
     add_row(y - polynomial(c.polynomial, x), static_cast<Index>(k), 7);
     add_terms(tendon_terms(c.first), 1.0, set);
     if (c.second >= 0) add_terms(tendon_terms(c.second), -polynomial_slope(c.polynomial, x), set);

@@ -8,6 +8,8 @@
 //
 // All of them admit v = 0. Violated limits and couplings are led back by their positions, as penetrations are
 // (sim/position_correction.h).
+// Rows and lengths of spatial tendons are those of the positions given by set_positions(), also in the schemes that
+// look at the middle of a step.
 #pragma once
 
 #include <vector>
@@ -42,9 +44,12 @@ class JointConstraints {
  public:
   explicit JointConstraints(const World& world);
 
+  // Lengths and moment arms of the spatial tendons from here on. Allocation-free.
+  void set_positions(const Kinematics& kinematics);
+
   // Transmission of a tendon or actuator: sum coefficient_k v_dof_k.
   struct Term {
-    Index tree, dof, coordinate;  // coordinate: -1 for ball and free joints
+    Index tree, dof, coordinate;  // coordinate: -1 for ball and free joints and in spatial tendons
     double coefficient;
   };
   std::span<const Term> tendon_terms(Index tendon) const;
@@ -59,6 +64,7 @@ class JointConstraints {
   // Its law alone, without length and rate: the gains of drives that have no muscle.
   Drive gains(Index actuator, const Vector& input) const;
   const BodyForces& body_forces() const { return body_forces_; }
+  double tendon_length(Index tendon, const Vector& q) const;
   bool is_smooth(Index actuator) const { return drive_kind_[actuator] == DriveKind::smooth; }
   bool is_box(Index actuator) const { return drive_kind_[actuator] == DriveKind::box; }
 
@@ -90,6 +96,7 @@ class JointConstraints {
   DriveKind kind_of(const ActuatorDescription& actuator) const;
   void set_law(const ActuatorDescription& actuator, double input, Drive& drive) const;
   void set_limits(const ActuatorDescription& actuator, const Kinematics& kinematics, Drive& drive) const;
+  void add_tendon_terms(const TendonDescription& tendon, double factor);
 
   const World* world_;
   BodyForces body_forces_;
@@ -100,6 +107,9 @@ class JointConstraints {
   std::vector<Term> terms_;
   std::vector<Index> tendon_start_{0}, actuator_start_{0};  // into terms_
   std::vector<double> tendon_reference_;                    // length at the reference coordinates
+  std::vector<double> spatial_length_;                      // [tendons] at the last set_positions(); fixed: 0
+  std::vector<Index> spatial_tendons_;
+  std::vector<double> gradient_;  // [dofs] zero between calls
 };
 
 // Names a constraint that is not a contact from step to step, for warm starts.

@@ -138,6 +138,7 @@ struct Simulator::Impl {
     kinematics.set_positions(state.q);
     kinematics.set_velocities(state.v);
     dynamics.set_positions(kinematics);
+    joints.set_positions(kinematics);
   }
 
   // Velocities of the mocap bodies on the way to their goals.
@@ -261,6 +262,7 @@ StepReport Simulator::Impl::step() {
   const double h = settings.time_step;
   const Settings solve_settings = solver_settings();
   move_mocap();
+  joints.set_positions(kinematics);
   find_contacts();
   watch.lap(report.times.collision);
   const Impacts::Outcome bounce = impacts.apply(contacts, h, settings.contact, joints, solve_settings,
@@ -425,6 +427,7 @@ Vector Simulator::problem_guess() const {
 const ContactProblem& Simulator::next_problem() {
   Impl& s = *impl_;
   s.move_mocap();
+  s.joints.set_positions(s.kinematics);
   s.find_contacts();
   s.apply_forces();
   s.motion.compute(s.state, s.kinematics, s.dynamics, s.input, s.applied, s.settings.scheme,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tribo/multibody/tendon_path.h"
+
 namespace tribo {
 
 Sleeping::Sleeping(const Model& model)
@@ -21,7 +23,9 @@ Sleeping::Sleeping(const Model& model)
       if (site >= 0) mark_body(model.sites()[static_cast<std::size_t>(site)].body);
     }
     if (actuator.tendon < 0) continue;
-    for (const auto& term : model.tendons()[actuator.tendon].terms) mark(term.joint);
+    const TendonDescription& tendon = model.tendons()[actuator.tendon];
+    for (const auto& term : tendon.terms) mark(term.joint);
+    for (const Index dof : tendon_dofs(model, tendon)) mark(model.dof_joint(dof));
   }
 }
 
