@@ -179,7 +179,10 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
   // larger impulses elsewhere.
   const bool contradicted = report.islands > 1 && status != Status::converged;
-  if (error <= settings.tolerance && !contradicted &&
+  const bool met = error <= settings.tolerance &&
+                   (vetted_ || certifier_.confirm(problem, solution.impulse, error, settings.tolerance,
+                                                  settings.law, settings.measure) <= settings.tolerance);
+  if (met && !contradicted &&
       (vetted_ || !looks_infeasible(problem, solution.impulse, solution.velocity, settings.law))) {
     status = Status::converged;
   } else if (status == Status::converged) {
