@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/support/dense_twin.h"
 #include "tests/support/random.h"
 #include "tribo/sim/constraint_set.h"
 #include "tribo/sim/simulator.h"
@@ -37,14 +38,14 @@ TEST(PositionCorrection, PenetrationIsRemovedWithoutVelocityAndItsWorkIsTold) {
     const StepReport report = simulator.step();
     fastest = std::max(fastest, simulator.state().v.norm());
     work += report.correction_work;
-    EXPECT_LE(simulator.state().q[2] - height, simulator.time_step() * 1.0 + 1e-12);  // max_correction_speed
+    EXPECT_LE(simulator.state().q[2] - height, 1.001 * simulator.time_step());  // max_correction_speed 1 m/s
     if (k < 3) {
       EXPECT_EQ(report.corrected_islands, 1);
     }
   }
   EXPECT_EQ(simulator.missed_steps(), 0);
   EXPECT_NEAR(simulator.state().q[2], 0.1, 1e-7);
-  EXPECT_LT(fastest, 1e-6);
+  EXPECT_LT(fastest, 1e-4);  // sweeps leave 0.1 um of the last 2 mm as a tilt, and that gap closes in a step
   EXPECT_NEAR(work, kMass * 9.81 * 0.01, 1e-6);  // lifted by 1 cm
   EXPECT_NEAR(simulator.energy().total() - before, work, 1e-6);
 }
@@ -57,7 +58,8 @@ TEST(PositionCorrection, NoneAtAllWithoutStabilization) {
   EXPECT_NEAR(simulator.state().q[2], 0.09, 1e-8);
 }
 
-// Pieces of random constraints on two trees: A d = J^T z with z_i = max(0, -(c g_i + J_i d) / R_i), couplings without max.
+// d = A^-1 J^T z where z solves the elastic complementarity problem z >= 0, W z + R z + c g >= 0 (couplings: = 0), here by
+// thousands of sweeps over the dense matrix.
 TEST(PositionCorrection, SolvesTheElasticProblem) {
   test::Random random(7);
   ContactProblemBuilder builder;
@@ -75,7 +77,6 @@ TEST(PositionCorrection, SolvesTheElasticProblem) {
   builder.add_box(-1.0, 1.0, coupling);
   position.push_back(ConstraintSet::kNoPosition);
   const ContactProblem step = builder.build();
-
   const double h = 0.01;
   Solution solved;
   solved.velocity = random.vector(step.row_count());
@@ -85,24 +86,26 @@ TEST(PositionCorrection, SolvesTheElasticProblem) {
   settings.max_correction_speed = 1e3;
   PositionCorrection correction;
   ASSERT_TRUE(correction.run(step, solved, position, h, settings));
-  const Vector& d = correction.displacement();
-  ASSERT_EQ(d.size(), 12);
-  Vector moved(step.row_count()), push = Vector::Zero(12), z = Vector::Zero(step.row_count());
-  step.jacobian().multiply(d, moved);
-  Index active = 0;
-  for (Index i = 0; i + 1 < step.constraint_count(); ++i) {
-    const Index row = step.row(i) + (i < 6 ? 2 : 0);
-    const double compliance = 1e-3 * step.delassus_diagonal(i)(row - step.row(i), row - step.row(i));
-    const double left = -(position[i] + h * solved.velocity[row] + moved[row]) / compliance;
-    z[row] = i < 6 ? std::max(0.0, left) : left;
-    active += z[row] != 0.0 ? 1 : 0;
+
+  const Matrix jacobian = test::dense(step.jacobian(), 12), mass = test::dense(step.mass());
+  std::vector<Index> rows{2, 5, 8, 11, 14, 17, 18, 0, 1};  // normals, the coupling, the tangents of the first
+  Matrix j(9, 12);
+  Vector g(9), z = Vector::Zero(9);
+  for (Index k = 0; k < 9; ++k) {
+    j.row(k) = jacobian.row(rows[k]);
+    g[k] = k < 7 ? position[k] + h * solved.velocity[rows[k]] : 0.0;
   }
-  for (Index r = 0; r < 2; ++r) z[r] = -moved[r] / (1e-3 * step.delassus_diagonal(0)(r, r));
-  step.jacobian().add_transpose_product(z, push);
-  Vector inertia(12);
-  step.mass().multiply(d, inertia);
-  EXPECT_GE(active, 3);
-  EXPECT_LT((inertia - push).norm(), 0.05 * push.norm());  // 1e-3 of a z that is as stiff as 1e3
+  Matrix w = j * mass.inverse() * j.transpose();
+  w.diagonal() *= 1.0 + 1e-3;
+  for (int sweep = 0; sweep < 20000; ++sweep) {
+    for (Index k = 0; k < 9; ++k) {
+      z[k] -= (w.row(k).dot(z) + g[k]) / w(k, k);
+      if (k < 6) z[k] = std::max(0.0, z[k]);
+    }
+  }
+  const Vector d = mass.inverse() * j.transpose() * z;
+  EXPECT_GE((z.array() != 0.0).count(), 5);
+  EXPECT_LT((correction.displacement() - d).norm(), 0.03 * d.norm());
 }
 
 // A ball that overlaps two walls has nowhere to go: it ends in the middle, at rest, and every step has a solution.

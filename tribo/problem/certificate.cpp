@@ -306,15 +306,17 @@ double plain_norm(const ContactProblem& problem, const Vector& impulse, const Ve
   return largest > 0.0 && std::isfinite(largest) ? largest * std::sqrt(sum(largest)) : largest;
 }
 
-// The same with the strict operator, of contacts; scalars are as above.
+Vec3 strict_map(const ContactProblem& problem, Index i, const Local& local) {
+  return local.lambda - project_strict(local.lambda - local.w, problem.friction(i));
+}
+
+// plain_norm() with the strict operator for contacts.
 double strict_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
   double largest = 0.0, scaled = 0.0;  // largest^2 scaled is the sum of squares
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, velocity, law);
     const bool contact = problem.kind(i) == ConstraintKind::contact;
-    const Vec3 map = contact
-                         ? Vec3(local.lambda - project_strict(local.lambda - local.w, problem.friction(i)))
-                         : natural_map(problem, i, local, 1.0);
+    const Vec3 map = contact ? strict_map(problem, i, local) : natural_map(problem, i, local, 1.0);
     const double size = safe_norm(map);
     if (!std::isfinite(size)) return size;
     if (size > largest) {
@@ -327,6 +329,13 @@ double strict_norm(const ContactProblem& problem, const Vector& impulse, const V
   return largest * std::sqrt(scaled);
 }
 
+void raise_idle(const ContactProblem& problem, Law law, Worst& worst) {
+  if (problem.idle_count() == 0) return;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.is_idle(i)) raise(worst, idle_error(problem, i, law), i);
+  }
+}
+
 // max over the constraints of their errors, and where. A NaN wins.
 Worst scaled_worst(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
                    double common) {
@@ -335,10 +344,7 @@ Worst scaled_worst(const ContactProblem& problem, const Vector& impulse, const V
     const double map = scaled_error(problem, i, local_values(problem, i, impulse, velocity, law));
     raise(worst, ratio(map, reference_of(problem, i, common)), i);
   }
-  if (problem.idle_count() == 0) return worst;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (problem.is_idle(i)) raise(worst, idle_error(problem, i, law), i);
-  }
+  raise_idle(problem, law, worst);
   return worst;
 }
 
@@ -392,10 +398,13 @@ bool counts(double rounding, double error, double tolerance) {
 
 // What rounding can do to plain_norm(), relative to |q|; |delta u_i| as in problem/rounding.h.
 double plain_rounding(const ContactProblem& problem, const Vector& impulse, const ImpulseSizes& sizes) {
-  double root = 0.0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) root = detail::norm2(root, problem.root_scale(i));
+  double scales = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const double slip = 1.0 + problem.friction(i);
+    scales += slip * slip * problem.scale(i);
+  }
   const double energy = problem.mass_growth() * (sizes.sum + problem.root_energy());
-  return ratio(kRoundings * kEpsilon * (root * energy + safe_norm(impulse)),
+  return ratio(kRoundings * kEpsilon * (std::sqrt(scales) * energy + safe_norm(impulse)),
                safe_norm(problem.free_velocity()));
 }
 
@@ -434,16 +443,22 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
   Certificate out;
   const ImpulseSizes sizes = impulse_sizes(problem, impulse);
   const double reference = common_reference(problem, sizes.largest);
-  out.error = scaled_worst(problem, impulse, u, law, reference);
+  double squared = 0.0, strict_squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Local local = local_values(problem, i, impulse, u, law);
+    raise(out.error, ratio(scaled_error(problem, i, local), reference_of(problem, i, reference)), i);
+    const double plain = natural_map(problem, i, local, 1.0).squaredNorm();
+    squared += plain;
     if (problem.kind(i) == ConstraintKind::contact) {
+      strict_squared += strict_map(problem, i, local).squaredNorm();
       judge_contact(problem, i, local, reference, out);
     } else {
+      strict_squared += plain;
       judge_scalar(problem, i, local, reference, out);
     }
   }
-  const double map = plain_norm(problem, impulse, u, law);
+  raise_idle(problem, law, out.error);
+  const double map = is_safe_square(squared) ? std::sqrt(squared) : plain_norm(problem, impulse, u, law);
   const double q = safe_norm(problem.free_velocity());
   out.fclib_error = ratio(map, q);
   out.siconos_error = ratio(map, std::max({q, safe_norm(impulse), safe_norm(u)}));
@@ -454,11 +469,14 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
     out.error = {exact.scaled, exact.worst};
     out.fclib_error = exact.fclib;
     out.siconos_error = exact.siconos;
-  } else {
+  } else if (tolerance >
+             0.0) {  // otherwise rounding is little of the error, and what is claimed goes by confirm()
     out.error.value += rounding;
   }
   const Index divisor = problem.contact_count() > 0 ? problem.contact_count() : problem.constraint_count();
-  out.lee_residual = strict_norm(problem, impulse, u, law) / std::max<Index>(1, divisor);
+  const double strict =
+      is_safe_square(strict_squared) ? std::sqrt(strict_squared) : strict_norm(problem, impulse, u, law);
+  out.lee_residual = strict / std::max<Index>(1, divisor);
   // In Delassus form the generalised velocity is a by-product of the lift, not part of the problem.
   if (!problem.has_delassus()) out.momentum = momentum_residual(problem, impulse, v);
   return out;

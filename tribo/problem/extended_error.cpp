@@ -74,7 +74,7 @@ bool is_steady(const Constraint& c, Long change) {
   switch (c.kind) {
     case ConstraintKind::contact: {
       const Long slip = std::sqrt(c.hat[0] * c.hat[0] + c.hat[1] * c.hat[1]);
-      return norm(c.lambda) == 0.0L && c.hat[2] - c.mu * slip > 2.0L * (1.0L + c.mu) * change;
+      return norm(c.lambda) == 0.0L && c.hat[2] - c.mu * slip > 2.0L * change;
     }
     case ConstraintKind::unilateral:
       return c.lambda[0] == 0.0L && c.hat[0] > change;
@@ -195,15 +195,16 @@ void ExtendedEvaluation::bound_rounding(const ContactProblem& problem, const Vec
   for (double& size : tree_size_) size *= factor * std::sqrt(problem.mass_growth());
 }
 
-// |delta u_i| / sqrt(w_i) at most.
+// |delta hat w_i| / sqrt(w_i) at most.
 double ExtendedEvaluation::rounding_of(const ContactProblem& problem, Index i) const {
-  if (problem.has_delassus()) return tree_size_[0];
+  const double slip = 1.0 + problem.friction(i);
+  if (problem.has_delassus()) return slip * tree_size_[0];
   const BlockJacobian& jacobian = problem.jacobian();
   double size = 0.0;
   for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
     size += tree_size_[jacobian.piece_tree(p)];
   }
-  return size;
+  return slip * size;
 }
 
 ExtendedErrors ExtendedEvaluation::errors(const ContactProblem& problem, const Vector& impulse, Law law) {

@@ -3,7 +3,8 @@
 //   |delta u_i| / sqrt(w_i) <= c eps g (sum_k sqrt(w_k) |lambda_k| + sqrt(E))
 //
 // since every term of v = A^-1 (b + J^T lambda) is, in the norm of A, at most one of those summed, and |J_i x| <=
-// sqrt(w_i) |x|_A; g = max A_kk / L_kk^2 is what the Cholesky factor magnifies. Cost: O(1) beside impulse_sizes().
+// sqrt(w_i) |x|_A; g = max A_kk / L_kk^2 is what the Cholesky factor magnifies. De Saxce's term makes hat w_i of it
+// wrong by 1 + mu_i times that. Cost: O(constraints).
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,9 @@ inline double evaluation_rounding(const ContactProblem& problem, const ImpulseSi
   if (!(size > 0.0)) return 0.0;
   const double least =
       std::max(common_reference(problem, sizes.largest), kLeastShare * problem.smallest_demand());
-  return kRoundings * epsilon * problem.mass_growth() * (size / least);
+  double friction = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) friction = std::max(friction, problem.friction(i));
+  return kRoundings * epsilon * (1.0 + friction) * problem.mass_growth() * (size / least);
 }
 
 }  // namespace tribo

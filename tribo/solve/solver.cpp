@@ -207,9 +207,12 @@ Report Solver::solve(const ContactProblem& problem, const Settings& settings, So
   // The last word is the certificate's, in both directions; but an island that failed is not made good by
   // larger impulses elsewhere.
   const bool contradicted = report.islands > 1 && status != Status::converged;
+  const bool met = error <= settings.tolerance &&
+                   (vetted_ || certifier_.confirm(problem, solution.impulse, error, settings.tolerance,
+                                                  settings.law, settings.measure) <= settings.tolerance);
   if (status == Status::infeasible) {
     take_least_violation(problem, divided, solution);
-  } else if (error <= settings.tolerance && !contradicted) {
+  } else if (met && !contradicted) {
     status = Status::converged;
   } else if (status == Status::converged) {
     status = Status::stalled;
