@@ -94,8 +94,9 @@ TEST_P(Allocation, NoneOnceTheStructureIsKnown) {
     if (!solver->supports(law)) continue;
     settings.law = law;
     Solution solution;
-    // `auto` sets a stage up when a problem first needs it: other values may need another stage than these.
-    if (solver->name() == "auto") solver->solve(other, settings, solution);
+    // A stage of `auto`, or the search for a proof that there is no solution, is set up when a problem first needs it:
+    // other values may need another one than these.
+    solver->solve(other, settings, solution);
     solver->solve(problem, settings, solution);
     const Vector start = solution.impulse;
 

@@ -274,7 +274,9 @@ TEST(LeastViolation, OnlyTheIslandThatHasNoSolution) {
       EXPECT_NEAR(solution.impulse[2], 1.0, 1e-5) << name;
       EXPECT_NEAR(solution.generalized_velocity.segment<3>(3).norm(), 0.0, 1e-5) << name;
       EXPECT_NEAR(solution.velocity[5], -1.0, 1e-5) << name;
-      if (extra > 0) EXPECT_NEAR(solution.generalized_velocity[6], 0.4, 1e-5) << name;
+      if (extra > 0) {
+        EXPECT_NEAR(solution.generalized_velocity[6], 0.4, 1e-5) << name;
+      }
     }
   }
 }

@@ -166,15 +166,19 @@ double ContradictionCheck::tree_resistance(const ContactProblem& problem, const 
     if (speed_[t] < 0.0) continue;
     const Index at = problem.mass().block_start(t), n = problem.mass().block_size(t);
     // |x + error| <= |x| + sum over entries of |error_d| |L^-1 unit_d| in the A^-1 norm.
-    inverse_.setIdentity(n, n);
-    problem.mass_factor().solve_lower_block_in_place(t, inverse_);
-    column_.setZero(n);
+    const auto size = static_cast<std::size_t>(n) * n;
+    if (inverse_.size() < size + n) inverse_.resize(size + n);
+    Eigen::Map<Matrix> inverse(inverse_.data(), n, n);
+    Eigen::Map<Vector> column(inverse_.data() + size, n);
+    inverse.setIdentity();
+    problem.mass_factor().solve_lower_block_in_place(t, inverse);
+    column.setZero();
     double norm = 0.0;
     for (Index d = 0; d < n; ++d) {
-      column_ += static_cast<double>(sum_[at + d]) * inverse_.col(d);
-      norm += rounding_of(problem, size_[at + d]) * inverse_.col(d).norm();
+      column += static_cast<double>(sum_[at + d]) * inverse.col(d);
+      norm += rounding_of(problem, size_[at + d]) * inverse.col(d).norm();
     }
-    norm += column_.norm();
+    norm += column.norm();
     const double speed = std::max(speed_[t], problem.tree_root_energy(t));
     total += norm * speed;
   }

@@ -69,9 +69,8 @@ class ContradictionCheck {
   double row_resistance(const ContactProblem& problem, const Vector& ray);
 
   std::vector<long double> sum_, size_;  // [dofs] or, given W, [rows]: J^T y and sum of |J| |y|
-  Vector column_;
-  Matrix inverse_;             // L^-1 of a tree
-  std::vector<double> speed_;  // [trees] S_t, < 0: not touched
+  Numbers inverse_;                      // L^-1 of a tree, and a column
+  std::vector<double> speed_;            // [trees] S_t, < 0: not touched
 };
 
 std::optional<Contradiction> prove_contradiction(const ContactProblem& problem, const Vector& ray,

@@ -62,6 +62,12 @@ std::optional<Contradiction> LeastViolation::prove(const ContactProblem& problem
   return proof;
 }
 
+Eigen::Map<Matrix> LeastViolation::scratch(Index rows, Index cols) {
+  const auto size = static_cast<std::size_t>(rows) * cols;
+  if (scratch_.size() < size) scratch_.resize(size);
+  return {scratch_.data(), rows, cols};
+}
+
 // log J_it A_t^-1 J_it^T = log s_t + log w_i as nearly as possible, by turns; then B and w_i.
 void LeastViolation::weigh(const ContactProblem& problem) {
   const BlockJacobian& jacobian = problem.jacobian();
@@ -76,9 +82,11 @@ void LeastViolation::weigh(const ContactProblem& problem) {
   };
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      columns_ = jacobian.piece(i, p).transpose();
-      problem.mass_factor().solve_lower_block_in_place(jacobian.piece_tree(p), columns_);
-      const double mobility = columns_.squaredNorm() / static_cast<double>(problem.rows(i));
+      const BlockJacobian::Piece piece = jacobian.piece(i, p);
+      Eigen::Map<Matrix> columns = scratch(piece.cols(), piece.rows());
+      columns = piece.transpose();
+      problem.mass_factor().solve_lower_block_in_place(jacobian.piece_tree(p), columns);
+      const double mobility = columns.squaredNorm() / static_cast<double>(problem.rows(i));
       if (mobility > kLever * problem.scale(i)) mobility_[p] = std::log(mobility);
     }
   }
@@ -104,7 +112,9 @@ void LeastViolation::weigh(const ContactProblem& problem) {
   }
   weight_.clear();
   for (Index t = 0; t < problem.tree_count(); ++t) {
-    weight_.add_block(std::exp(tree_weight_[t]) * problem.mass().block(t));
+    Eigen::Map<Matrix> block = scratch(problem.mass().block_size(t), problem.mass().block_size(t));
+    block = std::exp(tree_weight_[t]) * problem.mass().block(t);
+    weight_.add_block(block);
   }
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     double w = 0.0;

@@ -42,6 +42,7 @@ class LeastViolation {
 
  private:
   void weigh(const ContactProblem& problem);
+  Eigen::Map<Matrix> scratch(Index rows, Index cols);
   void place(const ContactProblem& problem, const Vector& v);
   bool minimize(const ContactProblem& problem, const std::function<bool()>* interrupt);
   double step_length(double slope) const;
@@ -61,7 +62,7 @@ class LeastViolation {
   std::vector<Mat3> derivative_;                         // D / delta
   Vector v_, center_, gradient_, direction_, weighted_;  // [dofs]
   Vector u_, change_, ray_, pruned_;                     // [rows]
-  Matrix columns_;
+  Numbers scratch_;
   double linear_ = 0.0, quadratic_ = 0.0;  // of the proximal term along the direction
   double size_ = 0.0;                      // of the velocities in the ray's norm
   Index factorizations_ = 0;

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/problem/natural_map.h"
 #include "tribo/solve/least_violation.h"
 
 namespace tribo {
 namespace {
 
-// Violation that is looked into, of the fastest free velocity. At the default tolerance of 1e-6 only constraints with
-// much smaller impulses than others' (light bodies beside heavy ones) reach it, or those of contradictions.
-constexpr double kViolated = 1e-5;
+// The reference of the scaled error counts impulses up to this many times the largest demand (docs/certificate.md).
+constexpr double kMostDemands = 1e2;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     error = solver_.certifier_.confirm(problem_, impulse, error, settings_.tolerance, settings_.law,
                                        settings_.measure);
   }
-  if (error <= settings_.tolerance && is_contradicted(*u)) return true;
+  if (error <= settings_.tolerance && is_contradicted(impulse, *u)) return true;
   last_error_ = error;
   if (error < best_error_) {
     best_error_ = error;
@@ -108,13 +108,14 @@ std::optional<Contradiction> Monitor::find_contradiction() {
   const bool timed = std::isfinite(settings_.time_limit);
   std::optional<Contradiction> proof = search.prove(problem_, settings_.law, timed ? &late : nullptr);
   report_.factorizations += search.factorizations();
+  proof_worked_ = true;
   return proof;
 }
 
 bool Monitor::prove_infeasible() {
   if (stopped_ || proof_tried_ || !settings_.prove_infeasible) return stopped_;
   std::optional<Contradiction> proof = find_contradiction();
-  note_stage("least violation");
+  if (proof_worked_) note_stage("least violation");
   if (!proof) return false;
   report_.contradictions.push_back(std::move(*proof));
   vetted_ = false;
@@ -122,12 +123,19 @@ bool Monitor::prove_infeasible() {
   return true;
 }
 
-// An error may be small because impulses elsewhere are large: before an iterate that leaves a constraint violated is
-// called a solution, contradictions are looked for. True if there is one.
-bool Monitor::is_contradicted(const Vector& velocity) {
+// An error may be small because impulses are large: before an iterate that leaves a constraint violated is called a
+// solution, contradictions are looked for. True if there is one. Looked into are violations that only impulses of
+// heavier bodies allow (beyond 1e2 times the tolerance of the fastest free velocity), and, of impulses beyond what the
+// reference counts, all above the tolerance.
+bool Monitor::is_contradicted(const Vector& impulse, const Vector& velocity) {
   if (proof_tried_ || !settings_.prove_infeasible || problem_.row_count() == 0) return false;
-  const double fastest = problem_.free_velocity().lpNorm<Eigen::Infinity>();
-  if (largest_violation(problem_, velocity, settings_.law) <= kViolated * fastest) return false;
+  const double allowed = settings_.tolerance * problem_.free_velocity().lpNorm<Eigen::Infinity>();
+  const double violation = largest_violation(problem_, velocity, settings_.law);
+  if (violation <= allowed) return false;
+  if (violation <= kMostDemands * allowed &&
+      impulse_sizes(problem_, impulse).largest <= kMostDemands * problem_.largest_demand()) {
+    return false;
+  }
   std::optional<Contradiction> proof = find_contradiction();
   if (!proof) return false;
   report_.contradictions.push_back(std::move(*proof));
@@ -178,7 +186,9 @@ bool Monitor::take_over(std::string_view stage, const Report& part, const Soluti
     report_.stages.push_back({stage, 1, problem_.constraint_count(), part.iterations, part.factorizations,
                               part.seconds, best_error_});
   }
-  if (part.status == Status::converged && is_contradicted(solution.velocity)) return true;
+  if (part.status == Status::converged && is_contradicted(solution.impulse, solution.velocity)) {
+    return true;
+  }
   if (part.status == Status::converged || part.status == Status::cancelled) stop(part.status);
   if (!stopped_) out_of_time(0);
   if (!stopped_ && parts_iterations_ >= settings_.max_iterations) stop(Status::iteration_limit);

@@ -74,7 +74,7 @@ class Monitor {
   bool check_start();
   double seconds() const;
   void stop(Status status);
-  bool is_contradicted(const Vector& velocity);
+  bool is_contradicted(const Vector& impulse, const Vector& velocity);
   std::optional<Contradiction> find_contradiction();
   bool judge(Index iteration, const Vector& impulse, const Vector& velocity, double penalty, bool recomputed);
 
@@ -91,7 +91,8 @@ class Monitor {
   Index parts_iterations_ = 0;                                  // of the stages before the present one
   Index stage_iterations_ = std::numeric_limits<Index>::max();  // that the present stage may do
   bool stopped_ = false;
-  bool proof_tried_ = false;
+  bool proof_tried_ = false;   // asked for
+  bool proof_worked_ = false;  // there was something to look for
   bool vetted_ =
       false;  // the best iterate converged here: its velocities on the raw data are the scratch ones
   Status stop_status_ = Status::iteration_limit;
