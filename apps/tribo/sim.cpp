@@ -17,6 +17,7 @@
 #include "tribo/io/mjcf_writer.h"
 #include "tribo/math/errors.h"
 #include "tribo/problem/problem_file.h"
+#include "tribo/sim/initial_overlaps.h"
 
 namespace tribo::cli {
 
@@ -32,13 +33,15 @@ struct SimCommand {
   double time_limit = SimulatorSettings{}.time_limit;
   Index threads = 1, record_every = 1;
   bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false,
-       warm_up = false, hold = false, zero_control = false, energy = false, allow_missing = false;
+       warm_up = false, hold = false, zero_control = false, energy = false, allow_missing = false,
+       exclude_initial_overlaps = false;
 
   ExitCode run() const;
 
  private:
   Scene load(std::vector<LoadWarning>& warnings) const;
   Scene load_file(std::vector<LoadWarning>& warnings) const;
+  void report_overlaps(Scene& loaded, std::vector<LoadWarning>& warnings) const;
   ExitCode write(Scene loaded) const;
   void check() const;
   void check_outputs(const std::vector<ProblemDump>& problems) const;
@@ -107,6 +110,9 @@ void SimCommand::check() const {
     throw InvalidInput(
         "--keyframe, --package, --strict, --allow-missing and --floating belong to a file, not to --scene");
   }
+  if (!scene.empty() && exclude_initial_overlaps) {
+    throw InvalidInput("--exclude-initial-overlaps belongs to a file, not to --scene");
+  }
   if (!scene.empty() && (hold || zero_control)) {
     throw InvalidInput("--hold and --zero-control belong to a file; a scene has its own controls");
   }
@@ -140,6 +146,21 @@ void SimCommand::check_outputs(const std::vector<ProblemDump>& problems) const {
   }
 }
 
+// Warns of bodies that overlap where it begins; leaves out those that can never come apart if that is asked for.
+void SimCommand::report_overlaps(Scene& loaded, std::vector<LoadWarning>& warnings) const {
+  for (const InitialOverlap& overlap : initial_overlaps(loaded.world, loaded.start)) {
+    const bool left_out = exclude_initial_overlaps && overlap.within_mechanism;
+    const std::string message =
+        describe(loaded.world, overlap) +
+        (left_out                   ? "; their contacts are left out"
+         : overlap.within_mechanism ? "; they are led apart (--exclude-initial-overlaps leaves them out)"
+                                    : "; they are led apart");
+    if (left_out) exclude(loaded.world, overlap);
+    if (!quiet) print_error(fmt::format("warning: {}: {}", file, message));
+    warnings.push_back({.file = file, .line = 0, .message = message});
+  }
+}
+
 Scene SimCommand::load_file(std::vector<LoadWarning>& warnings) const {
   if (fs::is_directory(file)) throw InvalidInput(fmt::format("{} is a directory: name a model file", file));
   LoadOptions options;
@@ -167,6 +188,7 @@ Scene SimCommand::load_file(std::vector<LoadWarning>& warnings) const {
     loaded.start = key.state;
     control = key.control;
   }
+  report_overlaps(loaded, warnings);
   if (hold) control = holding_control(loaded.world, loaded.start, control);
   if (zero_control) control.setZero();
   if (control.size() > 0) loaded.control = [control](Simulator& s) { s.control() = control; };
@@ -326,6 +348,9 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
   command->add_flag(
       "--allow-missing", state->allow_missing,
       "Load the file without ground, tendons or actuators that cannot be loaded, with a warning");
+  command->add_flag(
+      "--exclude-initial-overlaps", state->exclude_initial_overlaps,
+      "No contacts between bodies of one mechanism (or its base and the world) that overlap at the start");
   command->add_flag("--no-warm-start", state->no_warm_start, "Start every solve from zero");
   command->add_flag("--warm-up", state->warm_up,
                     "Simulate everything once before, neither counted nor recorded: for measuring speed");
