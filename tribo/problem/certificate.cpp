@@ -81,8 +81,11 @@ Vec3 project_dual(const Local& local, const Vec3& x) {
 Vec3 contact_map(const Local& local, double step) {
   const Vec3& lambda = local.lambda;
   const Vec3 move = step * local.hat;
-  if (lambda.lpNorm<Eigen::Infinity>() > move.lpNorm<Eigen::Infinity>())
-    return move - project_dual(local, move - lambda);
+  const double l = lambda.squaredNorm(), m = move.squaredNorm();
+  const bool loses = is_safe_square(l) || is_safe_square(m)
+                         ? l > m
+                         : lambda.lpNorm<Eigen::Infinity>() > move.lpNorm<Eigen::Infinity>();
+  if (loses) return move - project_dual(local, move - lambda);
   return lambda - project_primal(local, lambda - move);
 }
 
