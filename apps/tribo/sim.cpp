@@ -106,12 +106,12 @@ void SimCommand::check() const {
   if (!file.empty() && !parameters.empty()) {
     throw InvalidInput("--set belongs to --scene; a file has its own numbers");
   }
-  if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || allow_missing || floating)) {
+  if (!scene.empty() && (!keyframe.empty() || !packages.empty() || strict || allow_missing ||
+                         exclude_initial_overlaps || floating)) {
     throw InvalidInput(
-        "--keyframe, --package, --strict, --allow-missing and --floating belong to a file, not to --scene");
-  }
-  if (!scene.empty() && exclude_initial_overlaps) {
-    throw InvalidInput("--exclude-initial-overlaps belongs to a file, not to --scene");
+        "--keyframe, --package, --strict, --allow-missing, --exclude-initial-overlaps and --floating belong "
+        "to a file, "
+        "not to --scene");
   }
   if (!scene.empty() && (hold || zero_control)) {
     throw InvalidInput("--hold and --zero-control belong to a file; a scene has its own controls");
