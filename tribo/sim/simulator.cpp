@@ -225,8 +225,8 @@ struct Simulator::Impl {
     double work = 0.0;
     for (Index t = 0; t < world.model.tree_count(); ++t) {
       for (Index b = world.model.tree_body(t); b < world.model.tree_body_end(t); ++b) {
-        work -= world.model.inertia(b).mass *
-                world.gravity.dot(kinematics.point_velocity(b, kinematics.center(b)));
+        const double carried = world.model.inertia(b).mass * (1.0 - world.model.gravity_compensation(b));
+        work -= carried * world.gravity.dot(kinematics.point_velocity(b, kinematics.center(b)));
       }
     }
     return work + motion.spring_work(state.q, displacement);
