@@ -13,15 +13,17 @@ EnergyBalance::EnergyBalance(const Simulator& simulator)
   dynamics_.set_positions(kinematics_);
 }
 
-void EnergyBalance::add(const Simulator& simulator) {
+void EnergyBalance::add(const Simulator& simulator, const StepReport& report) {
   const Energy energy = simulator.energy();
   const double potential = energy.weight + energy.springs;
   double seen = energy.total();
   if (simulator.settings().scheme == Scheme::symplectic_euler) {
     seen = 0.5 * (dynamics_.kinetic_energy(simulator.state().v) + energy.kinetic + potential_ + potential);
+    seen += 0.5 * report.correction_work;  // half of it is in the potential at the end
   }
+  corrected_ += report.correction_work;
   work_ += simulator.drive_work();
-  const double balance = seen - work_;
+  const double balance = seen - work_ - corrected_;
   maximum_ = std::max(maximum_, energy.total());
   created_ = std::max(created_, balance - begin_);
   largest_rise_ = std::max(largest_rise_, balance - lowest_);

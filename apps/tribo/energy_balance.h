@@ -1,6 +1,7 @@
 // Follows the energy of a simulation: what it was at most, and what was created that no actuator and no applied force paid.
 //
-// With B = energy - work of actuators and applied forces so far, contacts, friction and damping can only lower B. Two measures
+// With B = energy - work of actuators and applied forces so far - energy that position corrections cost (lifting a body out of
+// the floor, StepReport::correction_work), contacts, friction and damping can only lower B. Two measures
 // of the opposite: `created` = max B - B at the beginning, and `largest_rise` = the largest rise of B above an earlier value,
 // which also finds what is created after more was lost.
 //
@@ -20,10 +21,11 @@ class EnergyBalance {
   explicit EnergyBalance(const Simulator& simulator);
 
   // After every step.
-  void add(const Simulator& simulator);
+  void add(const Simulator& simulator, const StepReport& report);
 
   double maximum() const { return maximum_; }            // J, of kinetic and potential energy after a step
   double work() const { return work_; }                  // J, of actuators and applied forces
+  double correction_work() const { return corrected_; }  // J
   double created() const { return created_; }            // J
   double largest_rise() const { return largest_rise_; }  // J
 
@@ -31,7 +33,7 @@ class EnergyBalance {
   Kinematics kinematics_;  // where the next step begins
   Dynamics dynamics_;
   double begin_, lowest_, maximum_, potential_;
-  double work_ = 0.0, created_ = 0.0, largest_rise_ = 0.0;
+  double work_ = 0.0, corrected_ = 0.0, created_ = 0.0, largest_rise_ = 0.0;
 };
 
 }  // namespace tribo::cli

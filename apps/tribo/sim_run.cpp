@@ -65,7 +65,6 @@ void SimRun::add(const StepReport& r) {
   errors_ += r.error;
   penetration_ = std::max(penetration_, r.penetration);
   last_penetration_ = r.penetration;
-  correction_work_ += r.correction_work;
   if (to_string(r.status) == std::string_view("infeasible")) ++infeasible_;
   if (r.error > worst_ || std::isnan(r.error)) {
     worst_ = r.error;
@@ -128,7 +127,7 @@ void SimRun::go() {
     const bool shows = bar && (k + 1) * std::min<std::int64_t>(steps, 1000) / steps > shown;
     if (!recorder && !shows && !balance_ && !asks_for_problem(report.step)) continue;
     watch.stop();
-    if (balance_) balance_->add(simulator_);
+    if (balance_) balance_->add(simulator_, report);
     if (recorder) recorder->record(simulator_, report);
     dump_problem(report.step);
     if (shows) {
@@ -228,7 +227,7 @@ std::string SimRun::json(const std::string& failure) const {
   if (balance_) {
     out["energy"]["maximum"] = balance_->maximum();
     out["energy"]["drive_work"] = balance_->work();
-    out["energy"]["correction_work"] = correction_work_;
+    out["energy"]["correction_work"] = balance_->correction_work();
     out["energy"]["created"] = balance_->created();
     out["energy"]["largest_rise"] = balance_->largest_rise();
   }

@@ -55,7 +55,6 @@ class SimRun {
   StepTimes times_;
   double contacts_ = 0.0, iterations_ = 0.0, errors_ = 0.0;  // sums
   double worst_ = 0.0, penetration_ = 0.0, last_penetration_ = 0.0;
-  double correction_work_ = 0.0;  // J
   std::int64_t infeasible_ = 0;
   std::int64_t worst_step_ = 0;
   double seconds_ = 0.0;  // CPU time of the process, stepping only
