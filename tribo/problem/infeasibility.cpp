@@ -72,33 +72,44 @@ Demand demand_of(const ContactProblem& problem, Index i, Law law) {
   }
 }
 
-double largest_violation(const ContactProblem& problem, const Vector& velocity, Law law) {
+namespace {
+
+// How far constraint i is from what is demanded of it at the velocities u [rows], m/s; <= 0: not at all.
+double violation_of(const ContactProblem& problem, Index i, const Vector& velocity, Law law) {
+  const double* u = velocity.data() + problem.row(i);
+  const double normal = problem.kind(i) == ConstraintKind::contact ? u[2] : u[0];
+  switch (demand_of(problem, i, law)) {
+    case Demand::none:
+      return 0.0;
+    case Demand::at_least_zero:
+      return -normal;
+    case Demand::at_most_zero:
+      return normal;
+    case Demand::zero:
+      return std::abs(normal);
+    case Demand::dual_cone:
+      return problem.friction(i) * std::hypot(u[0], u[1]) - normal;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+double relative_violation(const ContactProblem& problem, const Vector& velocity, Law law) {
   double largest = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double* u = velocity.data() + problem.row(i);
-    const double normal = problem.kind(i) == ConstraintKind::contact ? u[2] : u[0];
-    switch (demand_of(problem, i, law)) {
-      case Demand::none:
-        break;
-      case Demand::at_least_zero:
-        largest = std::max(largest, -normal);
-        break;
-      case Demand::at_most_zero:
-        largest = std::max(largest, normal);
-        break;
-      case Demand::zero:
-        largest = std::max(largest, std::abs(normal));
-        break;
-      case Demand::dual_cone:
-        largest = std::max(largest, problem.friction(i) * std::hypot(u[0], u[1]) - normal);
-        break;
-    }
+    const double violation = violation_of(problem, i, velocity, law);
+    if (violation > 0.0)
+      largest = std::max(largest, violation / largest_entry(problem, i, problem.free_velocity()));
   }
   return largest;
 }
 
 bool rest_meets_demands(const ContactProblem& problem, Law law) {
-  return largest_violation(problem, problem.bias(), law) == 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (violation_of(problem, i, problem.bias(), law) > 0.0) return false;
+  }
+  return true;
 }
 
 // J^T y, or W^T y for problems given by W.

@@ -35,8 +35,9 @@ Demand demand_of(const ContactProblem& problem, Index i, Law law);
 // v = 0 meets all demands: the problem is not contradictory, whatever else it is.
 bool rest_meets_demands(const ContactProblem& problem, Law law);
 
-// How far the velocities u [rows] are from what is demanded, m/s: the largest of all constraints.
-double largest_violation(const ContactProblem& problem, const Vector& velocity, Law law);
+// How far the velocities u [rows] are from what is demanded, relative to the free velocity |q_i| of each constraint: the
+// largest of all. Infinite where one without a free velocity is violated.
+double relative_violation(const ContactProblem& problem, const Vector& velocity, Law law);
 
 struct Contradiction {
   Vector ray;                      // y [rows], the largest |y_i| sqrt(w_i) is 1

@@ -125,12 +125,12 @@ bool Monitor::prove_infeasible() {
 
 // An error may be small because impulses are large: before an iterate that leaves a constraint violated is called a
 // solution, contradictions are looked for. True if there is one. Looked into are violations that only impulses of
-// heavier bodies allow (beyond 1e2 times the tolerance of the fastest free velocity), and, of impulses beyond what the
-// reference counts, all above the tolerance.
+// heavier bodies or of rows in other units allow (beyond 1e2 times the tolerance of the constraint's own free velocity),
+// and, of impulses beyond what the reference counts, all above the tolerance.
 bool Monitor::is_contradicted(const Vector& impulse, const Vector& velocity) {
   if (proof_tried_ || !settings_.prove_infeasible || problem_.row_count() == 0) return false;
-  const double allowed = settings_.tolerance * problem_.free_velocity().lpNorm<Eigen::Infinity>();
-  const double violation = largest_violation(problem_, velocity, settings_.law);
+  const double allowed = settings_.tolerance;
+  const double violation = relative_violation(problem_, velocity, settings_.law);
   if (violation <= allowed) return false;
   if (violation <= kMostDemands * allowed &&
       impulse_sizes(problem_, impulse).largest <= kMostDemands * problem_.largest_demand()) {
