@@ -235,6 +235,7 @@ TEST(MjcfWriter, WhatMjcfCannotSayIsNamed) {
   EXPECT_TRUE(contains(with([](World& w) { w.friction_rule = FrictionRule::harmonic; }), "maximum"));
   EXPECT_TRUE(contains(with([](World& w) { w.geoms[1].name = "floor"; }), "name 'floor'"));
   EXPECT_TRUE(contains(with([](World& w) { w.margin = w.geoms[1].margin = 0.01; }), "margin"));
+  EXPECT_TRUE(contains(with([](World& w) { w.fluid_ellipsoids.push_back({}); }), "fluid ellipsoids"));
   EXPECT_EQ(with([](World&) {}), "written");
   EXPECT_TRUE(contains(refusal_to_write(make_scene("clutter").world), "finite stiffness"));
   EXPECT_THROW(write_mjcf(World{}, "no/such/folder/world.xml"), InvalidInput);

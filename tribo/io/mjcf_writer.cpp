@@ -57,6 +57,7 @@ class Writer {
   Writer(const World& world, tinyxml2::XMLPrinter& printer)
       : world_(world), model_(world.model), xml_(printer) {
     collect_names();
+    check_fluid();
     check_friction_rule();
   }
 
@@ -93,6 +94,11 @@ class Writer {
       sites_.push_back({fmt::format("weld{}.second", k), w.second, w.second_frame});
     }
     for (const SiteDescription& site : sites_) site_names_.add(site.name);
+  }
+
+  void check_fluid() const {
+    if (world_.fluid_ellipsoids.empty()) return;
+    throw InvalidInput("this world has fluid ellipsoids: they cannot be written as MJCF");
   }
 
   // Two equal coefficients give the same by any rule.
