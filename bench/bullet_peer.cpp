@@ -7,7 +7,7 @@
 
 #include "collide_scenes.h"
 #include "measure.h"
-#include "tribo/collide/convex_hull.h"
+#include "tribo/collide/shapes/convex_hull.h"
 
 namespace tribo::bench {
 

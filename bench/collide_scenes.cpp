@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tribo/collide/convex_hull.h"
+#include "tribo/collide/shapes/convex_hull.h"
 
 namespace tribo::bench {
 

@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
+#include "tribo/generate/generators.h"
 #include "tribo/linalg/delassus.h"
-#include "tribo/linalg/dual_kernel.h"
-#include "tribo/linalg/primal_kernel.h"
+#include "tribo/linalg/kernels/dual_kernel.h"
+#include "tribo/linalg/kernels/primal_kernel.h"
 #include "tribo/math/cone.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/generators.h"
-#include "tribo/solve/one_contact.h"
+#include "tribo/solve/law/one_contact.h"
 
 namespace {
 

@@ -35,8 +35,8 @@
 
 #include "measure.h"
 #include "siconos_peer.h"
-#include "tribo/math/errors.h"
-#include "tribo/problem/problem_file.h"
+#include "tribo/base/errors.h"
+#include "tribo/formats/problem_file.h"
 
 namespace {
 

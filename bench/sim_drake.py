@@ -27,7 +27,7 @@ MASK = (1 << 64) - 1
 
 
 class Random:
-    """xoshiro256** seeded through splitmix64, as tribo/problem/random.h."""
+    """xoshiro256** seeded through splitmix64, as tribo/base/random.h."""
 
     def __init__(self, seed):
         self.state = []

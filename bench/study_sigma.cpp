@@ -12,10 +12,10 @@
 #include <limits>
 
 #include "studies.h"
-#include "tribo/problem/generators.h"
+#include "tribo/generate/generators.h"
 #include "tribo/solve/catalogue.h"
-#include "tribo/solve/proximal_law.h"
-#include "tribo/solve/sap.h"
+#include "tribo/solve/law/proximal_law.h"
+#include "tribo/solve/newton/sap.h"
 
 namespace tribo::bench {
 namespace {

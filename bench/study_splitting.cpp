@@ -7,7 +7,7 @@
 
 #include "measure.h"
 #include "studies.h"
-#include "tribo/problem/generators.h"
+#include "tribo/generate/generators.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::bench {

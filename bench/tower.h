@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "measure.h"
-#include "tribo/math/errors.h"
-#include "tribo/problem/generators.h"
+#include "tribo/base/errors.h"
+#include "tribo/generate/generators.h"
 
 namespace tribo::bench {
 

@@ -28,7 +28,7 @@
 
 #include "measure.h"
 #include "tower.h"
-#include "tribo/problem/problem_file.h"
+#include "tribo/formats/problem_file.h"
 #include "tribo/solve/catalogue.h"
 
 namespace {

@@ -4,8 +4,12 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tribo")
 
 install(TARGETS tribo_core tribo_sim tribo_all EXPORT tribo-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/tribo/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tribo"
-        FILES_MATCHING PATTERN "*.h")
+# The public headers alone; scripts/check-includes sees to it that they include nothing else.
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/public_headers.txt" public_headers REGEX "^tribo/")
+foreach(header IN LISTS public_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+endforeach()
 install(EXPORT tribo-targets NAMESPACE tribo:: DESTINATION "${package_dir}")
 if(TARGET tribo)
   install(TARGETS tribo RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

@@ -12,7 +12,7 @@
 #include "apps/tribo/progress.h"
 #include "apps/tribo/solve_options.h"
 #include "apps/tribo/text_table.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::cli {

@@ -8,7 +8,7 @@
 
 #include "apps/tribo/commands.h"
 #include "apps/tribo/verified_solution.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/problem/certificate.h"
 
 namespace tribo::cli {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "tribo/problem/problem_file.h"
+#include "tribo/formats/problem_file.h"
 
 namespace tribo::cli {
 

@@ -10,7 +10,7 @@
 #include "apps/tribo/commands.h"
 #include "apps/tribo/json_output.h"
 #include "apps/tribo/text_table.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/islands.h"
 

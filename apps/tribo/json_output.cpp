@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo::cli {
 

@@ -13,8 +13,8 @@
 
 #include "apps/tribo/commands.h"
 #include "apps/tribo/verified_solution.h"
-#include "tribo/math/errors.h"
-#include "tribo/problem/generators.h"
+#include "tribo/base/errors.h"
+#include "tribo/generate/generators.h"
 
 namespace tribo::cli {
 

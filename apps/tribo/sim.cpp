@@ -13,11 +13,11 @@
 #include "apps/tribo/solve_options.h"
 #include "apps/tribo/text_table.h"
 #include "apps/tribo/verified_solution.h"
+#include "tribo/base/errors.h"
+#include "tribo/formats/problem_file.h"
 #include "tribo/io/load.h"
-#include "tribo/io/mjcf_writer.h"
-#include "tribo/math/errors.h"
-#include "tribo/problem/problem_file.h"
-#include "tribo/sim/initial_overlaps.h"
+#include "tribo/io/mjcf/writer.h"
+#include "tribo/sim/contact/initial_overlaps.h"
 
 namespace tribo::cli {
 

@@ -11,9 +11,9 @@
 #include "apps/tribo/progress.h"
 #include "apps/tribo/support.h"
 #include "apps/tribo/text_table.h"
+#include "tribo/base/errors.h"
+#include "tribo/formats/problem_file.h"
 #include "tribo/io/recorder.h"
-#include "tribo/math/errors.h"
-#include "tribo/problem/problem_file.h"
 
 namespace tribo::cli {
 

@@ -9,7 +9,7 @@
 
 #include "apps/tribo/energy_balance.h"
 #include "tribo/io/load.h"
-#include "tribo/sim/scene.h"
+#include "tribo/scenes/scene.h"
 
 namespace tribo::cli {
 

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "apps/tribo/support.h"
-#include "tribo/math/errors.h"
-#include "tribo/sim/joint_constraints.h"
+#include "tribo/base/errors.h"
+#include "tribo/sim/assembly/joint_constraints.h"
 
 namespace tribo::cli {
 

@@ -9,7 +9,7 @@
 #include "apps/tribo/json_output.h"
 #include "apps/tribo/solve_options.h"
 #include "apps/tribo/text_table.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo::cli {
 

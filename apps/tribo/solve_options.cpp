@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "apps/tribo/support.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::cli {

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo::cli {
 

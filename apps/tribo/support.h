@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tribo/problem/problem_file.h"
+#include "tribo/formats/problem_file.h"
 
 namespace tribo::cli {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "apps/tribo/support.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/solve/catalogue.h"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "tribo/problem/hdf5_reader.h"
+#include "tribo/formats/hdf5_reader.h"
 
 namespace tribo::check {
 

@@ -14,12 +14,12 @@
 #include <string>
 #include <string_view>
 
+#include "tribo/base/errors.h"
 #include "tribo/io/load.h"
-#include "tribo/math/errors.h"
 #include "tribo/multibody/dynamics.h"
 #include "tribo/multibody/tendon_path.h"
-#include "tribo/sim/activation.h"
-#include "tribo/sim/joint_constraints.h"
+#include "tribo/sim/assembly/joint_constraints.h"
+#include "tribo/sim/forces/activation.h"
 
 namespace tribo {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tests/support/collide_checks.h"
-#include "tribo/collide/convex_hull.h"
+#include "tribo/collide/shapes/convex_hull.h"
 
 namespace tribo::test {
 namespace {

@@ -7,11 +7,11 @@
 #include <functional>
 
 #include "tests/support/collide_checks.h"
-#include "tribo/collide/convex_hull.h"
-#include "tribo/collide/distance_field.h"
-#include "tribo/collide/height_field.h"
-#include "tribo/collide/triangle_mesh.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
+#include "tribo/collide/shapes/convex_hull.h"
+#include "tribo/collide/shapes/distance_field.h"
+#include "tribo/collide/shapes/height_field.h"
+#include "tribo/collide/shapes/triangle_mesh.h"
 
 namespace tribo::test {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/collide_checks.h"
-#include "tribo/collide/convex_hull.h"
-#include "tribo/collide/distance_field.h"
-#include "tribo/collide/height_field.h"
-#include "tribo/collide/triangle_mesh.h"
+#include "tribo/collide/shapes/convex_hull.h"
+#include "tribo/collide/shapes/distance_field.h"
+#include "tribo/collide/shapes/height_field.h"
+#include "tribo/collide/shapes/triangle_mesh.h"
 
 namespace tribo::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "tribo/formats/problem_file.h"
 #include "tribo/problem/contact_problem.h"
-#include "tribo/problem/problem_file.h"
 #include "tribo/solve/catalogue.h"
 #include "tribo/version.h"
 

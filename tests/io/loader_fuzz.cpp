@@ -23,8 +23,8 @@
 #include "tests/io/loading.h"
 #include "tests/support/fuzzing.h"
 #include "tests/support/png_maker.h"
+#include "tribo/base/errors.h"
 #include "tribo/io/load.h"
-#include "tribo/math/errors.h"
 #include "tribo/multibody/tendon_path.h"
 
 namespace tribo::test {

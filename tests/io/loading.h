@@ -4,8 +4,8 @@
 #include <string>
 
 #include "tests/support/temporary_folder.h"
+#include "tribo/base/errors.h"
 #include "tribo/io/load.h"
-#include "tribo/math/errors.h"
 
 namespace tribo::test {
 

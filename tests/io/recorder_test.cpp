@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "tests/support/temporary_folder.h"
-#include "tribo/math/errors.h"
-#include "tribo/problem/hdf5_reader.h"
+#include "tribo/base/errors.h"
+#include "tribo/formats/hdf5_reader.h"
 
 namespace tribo {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "tests/support/random_model.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo {
 namespace {

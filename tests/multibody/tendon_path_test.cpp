@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "tests/support/random.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/multibody/state.h"
 #include "tribo/multibody/tendon_wrap.h"
 

@@ -10,8 +10,8 @@
 #include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tribo/base/errors.h"
 #include "tribo/math/cone.h"
-#include "tribo/math/errors.h"
 
 namespace tribo {
 namespace {

@@ -10,7 +10,7 @@
 #include "tests/support/dense_twin.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo {
 namespace {

@@ -5,8 +5,8 @@
 #include "tests/support/dense_twin.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tribo/generate/generators.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/problem/generators.h"
 
 namespace tribo {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/problem/contact_problem.h"
 
 namespace tribo {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/sim/simulator.h"
 
 namespace tribo {

@@ -6,9 +6,9 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/problem/certificate.h"
-#include "tribo/sim/scene.h"
+#include "tribo/scenes/scene.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {

@@ -1,7 +1,7 @@
 // The problem of a step as Simulator hands it out, and the impulses its solve began with.
 #include <gtest/gtest.h>
 
-#include "tribo/sim/scene.h"
+#include "tribo/scenes/scene.h"
 #include "tribo/sim/simulator.h"
 #include "tribo/solve/catalogue.h"
 

@@ -9,7 +9,7 @@
 #include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
-#include "tribo/problem/generators.h"
+#include "tribo/generate/generators.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {

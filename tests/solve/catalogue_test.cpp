@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo {
 namespace {

@@ -11,8 +11,8 @@
 #include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
-#include "tribo/math/errors.h"
-#include "tribo/problem/generators.h"
+#include "tribo/base/errors.h"
+#include "tribo/generate/generators.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {

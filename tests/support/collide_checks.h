@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tribo/collide/narrow_phase.h"
-#include "tribo/collide/triangle_mesh.h"
+#include "tribo/collide/shapes/triangle_mesh.h"
 
 namespace tribo::test {
 

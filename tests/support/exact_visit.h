@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tribo/problem/contact_problem.h"
-#include "tribo/solve/one_contact.h"
+#include "tribo/solve/law/one_contact.h"
 
 namespace tribo::test {
 

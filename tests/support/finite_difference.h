@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo::test {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo::test {
 

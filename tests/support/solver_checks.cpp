@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/problem/generators.h"
+#include "tribo/generate/generators.h"
 
 namespace tribo::test {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tribo/collide/broad_direct.h"
+#include "tribo/collide/broad/broad_direct.h"
 
 namespace tribo {
 

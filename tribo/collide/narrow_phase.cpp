@@ -8,10 +8,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "tribo/collide/clipping.h"
-#include "tribo/collide/pair_query.h"
-#include "tribo/collide/pair_scratch.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
+#include "tribo/collide/narrow/clipping.h"
+#include "tribo/collide/narrow/pair_query.h"
+#include "tribo/collide/narrow/pair_scratch.h"
 
 namespace tribo {
 

@@ -49,10 +49,10 @@ struct Aabb {
   }
 };
 
-class ConvexHull;     // collide/convex_hull.h
-class TriangleMesh;   // collide/triangle_mesh.h
-class HeightField;    // collide/height_field.h
-class DistanceField;  // collide/distance_field.h
+class ConvexHull;     // collide/shapes/convex_hull.h
+class TriangleMesh;   // collide/shapes/triangle_mesh.h
+class HeightField;    // collide/shapes/height_field.h
+class DistanceField;  // collide/shapes/distance_field.h
 
 // Volume and its moments at density 1, for inertias: volume [m^3], centre [m], second moments about the centre
 // as an inertia tensor [m^5].

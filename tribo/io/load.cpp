@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tribo/io/source_xml.h"
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
+#include "tribo/io/xml/source_xml.h"
 
 namespace tribo {
 

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <vector>
 
-#include "tribo/math/errors.h"
-#include "tribo/problem/hdf5_writer.h"
+#include "tribo/base/errors.h"
+#include "tribo/formats/hdf5_writer.h"
 #include "tribo/version.h"
 
 namespace tribo {

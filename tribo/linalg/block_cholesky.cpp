@@ -3,7 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 
-#include "tribo/linalg/columns6.h"
+#include "tribo/linalg/simd/columns6.h"
 
 namespace tribo {
 namespace {

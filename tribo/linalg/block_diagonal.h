@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

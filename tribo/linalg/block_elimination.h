@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

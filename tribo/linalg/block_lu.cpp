@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/linalg/columns6.h"
-#include "tribo/linalg/dense_lu.h"
+#include "tribo/linalg/simd/columns6.h"
+#include "tribo/linalg/simd/dense_lu.h"
 
 namespace tribo {
 namespace {

@@ -1,7 +1,7 @@
 // Sparse block LU P H P^T = L U of an unsymmetric matrix with a symmetric block pattern, on the order and
 // symbolic structure of the block Cholesky. Rows are exchanged inside the diagonal blocks only (and freely in
 // the dense tail), which is enough for the Newton matrices of contact: their diagonal blocks dominate. growth()
-// tells when it was not; the kernels above (linalg/newton_kernel.h) refine their solutions against H.
+// tells when it was not; the kernels above (linalg/kernels/newton_kernel.h) refine their solutions against H.
 //
 //   analyze(sizes, pattern)          once per structure
 //   set_zero(), add, factorize()     as often as the values change; takes its memory the first time

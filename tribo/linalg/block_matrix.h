@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

@@ -10,7 +10,7 @@
 
 #include <functional>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

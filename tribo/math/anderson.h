@@ -23,8 +23,8 @@
 
 #include <Eigen/Core>
 
-#include "tribo/math/types.h"
-#include "tribo/math/workers.h"
+#include "tribo/base/types.h"
+#include "tribo/base/workers.h"
 
 namespace tribo {
 

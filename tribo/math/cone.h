@@ -24,8 +24,8 @@
 #include <Eigen/Core>
 #include <cmath>
 
-#include "tribo/math/platform.h"
-#include "tribo/math/types.h"
+#include "tribo/base/platform.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

@@ -18,9 +18,9 @@
 
 #include <cmath>
 
+#include "tribo/base/platform.h"
+#include "tribo/base/types.h"
 #include "tribo/math/cone.h"
-#include "tribo/math/platform.h"
-#include "tribo/math/types.h"
 
 namespace tribo {
 

@@ -8,7 +8,7 @@
 
 #include <Eigen/Geometry>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

@@ -16,7 +16,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tribo/math/platform.h"
+#include "tribo/base/platform.h"
 
 namespace tribo {
 

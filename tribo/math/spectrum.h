@@ -17,7 +17,7 @@
 #include <Eigen/Core>
 #include <type_traits>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

@@ -32,8 +32,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tribo/base/types.h"
 #include "tribo/math/pose.h"
-#include "tribo/math/types.h"
 #include "tribo/multibody/muscle.h"
 
 namespace tribo {
@@ -71,7 +71,7 @@ struct BodyDescription {
       0.0;  // share of its weight carried by a force at its centre of mass; 1: all of it
   // Moved by the user (State::mocap) and by nothing else: hangs on the world, has no joints.
   bool mocap = false;
-  // Axes of the inertia in the body frame, for drag (sim/body_forces.h), which asks for them where moments are equal;
+  // Axes of the inertia in the body frame, for drag (sim/forces/body_forces.h), which asks for them where moments are equal;
   // none: found from the inertia.
   std::optional<Quat> inertia_axes{};
 };

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/multibody/model_validation.h"
 
 namespace tribo {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo::detail {
 namespace {

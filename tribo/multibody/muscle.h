@@ -14,7 +14,7 @@
 // with a smooth change between the two over a width of c - a.
 #pragma once
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/multibody/rotation.h"
 
 namespace tribo {

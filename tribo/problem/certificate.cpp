@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tribo/base/errors.h"
 #include "tribo/math/cone.h"
-#include "tribo/math/errors.h"
 #include "tribo/math/norms.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/problem/rounding.h"

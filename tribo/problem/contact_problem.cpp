@@ -6,7 +6,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/math/norms.h"
 
 namespace tribo {

@@ -32,10 +32,10 @@
 #include <string_view>
 #include <vector>
 
+#include "tribo/base/types.h"
 #include "tribo/linalg/block_diagonal.h"
 #include "tribo/linalg/block_jacobian.h"
 #include "tribo/linalg/block_matrix.h"
-#include "tribo/math/types.h"
 #include "tribo/problem/tree_structure.h"
 
 namespace tribo {

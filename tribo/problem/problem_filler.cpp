@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo {
 

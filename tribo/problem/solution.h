@@ -1,7 +1,7 @@
 // What a solver returns: impulses, constraint velocities, generalised velocities.
 #pragma once
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

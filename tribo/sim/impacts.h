@@ -8,9 +8,9 @@
 #pragma once
 
 #include "tribo/multibody/dynamics.h"
-#include "tribo/sim/contact_constraints.h"
-#include "tribo/sim/joint_constraints.h"
-#include "tribo/sim/step_solver.h"
+#include "tribo/sim/assembly/joint_constraints.h"
+#include "tribo/sim/assembly/step_solver.h"
+#include "tribo/sim/contact/contact_constraints.h"
 
 namespace tribo {
 

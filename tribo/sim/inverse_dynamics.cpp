@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tribo/base/errors.h"
 #include "tribo/math/cone.h"
-#include "tribo/math/errors.h"
 #include "tribo/problem/certificate.h"
 
 namespace tribo {

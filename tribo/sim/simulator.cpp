@@ -7,15 +7,15 @@
 #include <chrono>
 #include <cmath>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 #include "tribo/multibody/rotation.h"
-#include "tribo/sim/activation.h"
-#include "tribo/sim/adhesion.h"
-#include "tribo/sim/drive_work.h"
+#include "tribo/sim/assembly/impulse_memory.h"
+#include "tribo/sim/assembly/step_solver.h"
+#include "tribo/sim/forces/activation.h"
+#include "tribo/sim/forces/adhesion.h"
+#include "tribo/sim/forces/drive_work.h"
 #include "tribo/sim/impacts.h"
-#include "tribo/sim/impulse_memory.h"
 #include "tribo/sim/sleeping.h"
-#include "tribo/sim/step_solver.h"
 
 namespace tribo {
 

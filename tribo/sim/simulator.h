@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "tribo/sim/contact_finder.h"
-#include "tribo/sim/contact_law.h"
-#include "tribo/sim/free_motion.h"
+#include "tribo/sim/contact/contact_finder.h"
+#include "tribo/sim/contact/contact_law.h"
+#include "tribo/sim/forces/free_motion.h"
 #include "tribo/sim/world.h"
 #include "tribo/solve/solver.h"
 
@@ -120,7 +120,7 @@ class Simulator {
   // Kinematics, energy, momentum at the current state.
   const Kinematics& kinematics() const;
   Energy energy() const;
-  // Of actuators and applied forces in the last step, J (sim/drive_work.h).
+  // Of actuators and applied forces in the last step, J (sim/forces/drive_work.h).
   double drive_work() const;
   // Linear [N s] and angular about the world's origin [N m s] momentum of all trees.
   Vec6 momentum() const;

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "tribo/sim/contact_finder.h"
-#include "tribo/sim/step_solver.h"
+#include "tribo/sim/assembly/step_solver.h"
+#include "tribo/sim/contact/contact_finder.h"
 
 namespace tribo {
 

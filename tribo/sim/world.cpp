@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo {
 

@@ -98,14 +98,14 @@ struct Keyframe {
   Vector control;  // [actuators]
 };
 
-// What the bodies move in; without density and viscosity there is no drag. See sim/body_forces.h.
+// What the bodies move in; without density and viscosity there is no drag. See sim/forces/body_forces.h.
 struct Medium {
   double density = 0.0;      // kg/m^3
   double viscosity = 0.0;    // Pa s
   Vec3 wind = Vec3::Zero();  // m/s
 };
 
-// Stands for a body in the medium, in place of the box of its inertia. See sim/fluid_ellipsoid.h for the coefficients.
+// Stands for a body in the medium, in place of the box of its inertia. See sim/forces/fluid_ellipsoid.h for the coefficients.
 struct FluidEllipsoid {
   Index body = 0;
   Pose pose = {};                 // in the body frame

@@ -4,17 +4,17 @@
 
 #include <array>
 
-#include "tribo/math/errors.h"
-#include "tribo/solve/admm.h"
-#include "tribo/solve/al_ablations.h"
-#include "tribo/solve/alnewton.h"
-#include "tribo/solve/auto.h"
-#include "tribo/solve/canal.h"
-#include "tribo/solve/ipm.h"
-#include "tribo/solve/nsgs.h"
-#include "tribo/solve/pgs.h"
-#include "tribo/solve/sap.h"
-#include "tribo/solve/subadmm.h"
+#include "tribo/base/errors.h"
+#include "tribo/solve/ablations/al_ablations.h"
+#include "tribo/solve/auto/auto.h"
+#include "tribo/solve/interior/ipm.h"
+#include "tribo/solve/newton/alnewton.h"
+#include "tribo/solve/newton/canal.h"
+#include "tribo/solve/newton/sap.h"
+#include "tribo/solve/splitting/admm.h"
+#include "tribo/solve/splitting/subadmm.h"
+#include "tribo/solve/sweeps/nsgs.h"
+#include "tribo/solve/sweeps/pgs.h"
 
 namespace tribo {
 namespace {

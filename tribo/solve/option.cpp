@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tribo/math/errors.h"
+#include "tribo/base/errors.h"
 
 namespace tribo {
 namespace {

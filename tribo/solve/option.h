@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tribo/math/types.h"
+#include "tribo/base/types.h"
 
 namespace tribo {
 

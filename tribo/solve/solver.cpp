@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cmath>
 
+#include "tribo/base/errors.h"
 #include "tribo/math/cone.h"
-#include "tribo/math/errors.h"
 #include "tribo/problem/natural_map.h"
-#include "tribo/solve/island_driver.h"
-#include "tribo/solve/least_violation.h"
-#include "tribo/solve/monitor.h"
-#include "tribo/solve/small_delassus.h"
+#include "tribo/solve/driver/island_driver.h"
+#include "tribo/solve/driver/least_violation.h"
+#include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/systems/small_delassus.h"
 
 namespace tribo {
 namespace {

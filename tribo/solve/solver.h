@@ -127,7 +127,7 @@ class Solver {
 
   // Starts from `initial_impulse` ([rows]; projected onto the sets first) or from zero. Where it ends with
   // Status::infeasible, solution.velocity and generalized_velocity are those of least violation
-  // (solve/least_violation.h) in the islands concerned; the impulses are the best iterate as always and do not
+  // (solve/driver/least_violation.h) in the islands concerned; the impulses are the best iterate as always and do not
   // belong to them.
   Report solve(const ContactProblem& problem, const Settings& settings, Solution& solution,
                const Vector* initial_impulse = nullptr);

@@ -1,0 +1,204 @@
+// Position errors are led back by displacements: against the optimality conditions, by hand, and by what must not happen:
+// no velocity, no energy, no step without a solution.
+#include "tribo/sim/assembly/position_correction.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tests/support/dense_twin.h"
+#include "tests/support/random.h"
+#include "tribo/sim/assembly/constraint_set.h"
+#include "tribo/sim/simulator.h"
+
+namespace tribo {
+namespace {
+
+constexpr double kMass = 2.0;
+
+// A crate of half width 0.1 m on a floor, at a height of its centre.
+World crate_on_floor(double height) {
+  World world;
+  ModelBuilder builder;
+  const Shape box = Shape::box(Vec3::Constant(0.1));
+  const Index crate = builder.add_free_body("crate", {Vec3(0.0, 0.0, height)}, uniform_inertia(box, kMass));
+  world.model = builder.build();
+  world.add_geom({.name = "floor", .shape = Shape::plane(), .material = {.friction = 0.5}});
+  world.add_geom({.name = "crate", .shape = box, .body = crate, .material = {.friction = 0.5}});
+  return world;
+}
+
+TEST(PositionCorrection, PenetrationIsRemovedWithoutVelocityAndItsWorkIsTold) {
+  Simulator simulator(crate_on_floor(0.09));
+  const double before = simulator.energy().total();
+  double fastest = 0.0, work = 0.0;
+  for (Index k = 0; k < 200; ++k) {
+    const double height = simulator.state().q[2];
+    const StepReport report = simulator.step();
+    fastest = std::max(fastest, simulator.state().v.norm());
+    work += report.correction_work;
+    EXPECT_LE(simulator.state().q[2] - height, 1.001 * simulator.time_step());  // max_correction_speed 1 m/s
+    if (k < 3) {
+      EXPECT_EQ(report.corrected_islands, 1);
+    }
+  }
+  EXPECT_EQ(simulator.missed_steps(), 0);
+  EXPECT_NEAR(simulator.state().q[2], 0.1, 1e-7);
+  EXPECT_LT(fastest, 1e-4);  // sweeps leave 0.1 um of the last 2 mm as a tilt, and that gap closes in a step
+  EXPECT_NEAR(work, kMass * 9.81 * 0.01, 1e-6);  // lifted by 1 cm
+  EXPECT_NEAR(simulator.energy().total() - before, work, 1e-6);
+}
+
+TEST(PositionCorrection, NoneAtAllWithoutStabilization) {
+  SimulatorSettings settings;
+  settings.contact.stabilization = 0.0;
+  Simulator simulator(crate_on_floor(0.09), settings);
+  for (Index k = 0; k < 50; ++k) EXPECT_EQ(simulator.step().corrected_islands, 0);
+  EXPECT_NEAR(simulator.state().q[2], 0.09, 1e-8);
+}
+
+// d = A^-1 J^T z where z solves the elastic complementarity problem z >= 0, W z + R z + c g >= 0 (couplings: = 0), here by
+// thousands of sweeps over the dense matrix.
+TEST(PositionCorrection, SolvesTheElasticProblem) {
+  test::Random random(7);
+  ContactProblemBuilder builder;
+  for (int t = 0; t < 2; ++t) builder.add_tree(test::random_spd(random, 6), random.vector(6));
+  const auto piece = [&](Index tree, Index rows) { return JacobianPiece{tree, random.matrix(rows, 6)}; };
+  std::vector<double> position;
+  for (int k = 0; k < 6; ++k) {
+    const std::vector<JacobianPiece> rows{piece(0, 3), piece(1, 3)};
+    builder.add_contact(0.3, rows);
+    position.push_back(1e-3 * random.uniform(-1.0, 1.0));
+  }
+  const std::vector<JacobianPiece> coupling{piece(0, 1), piece(1, 1)};
+  builder.add_bilateral(coupling);
+  position.push_back(5e-4);
+  builder.add_box(-1.0, 1.0, coupling);
+  position.push_back(ConstraintSet::kNoPosition);
+  const ContactProblem step = builder.build();
+  const double h = 0.01;
+  Solution solved;
+  solved.velocity = random.vector(step.row_count());
+  solved.impulse = Vector::Zero(step.row_count());
+  solved.impulse.segment<3>(0) = Vec3(0.0, 0.1, 1.0);  // the first contact sticks
+  ContactLawSettings settings;
+  settings.max_correction_speed = 1e3;
+  PositionCorrection correction;
+  ASSERT_TRUE(correction.run(step, solved, position, h, settings));
+
+  const Matrix jacobian = test::dense(step.jacobian(), 12), mass = test::dense(step.mass());
+  std::vector<Index> rows{2, 5, 8, 11, 14, 17, 18, 0, 1};  // normals, the coupling, the tangents of the first
+  Matrix j(9, 12);
+  Vector g(9), z = Vector::Zero(9);
+  for (Index k = 0; k < 9; ++k) {
+    j.row(k) = jacobian.row(rows[k]);
+    g[k] = k < 7 ? position[k] + h * solved.velocity[rows[k]] : 0.0;
+  }
+  Matrix w = j * mass.inverse() * j.transpose();
+  w.diagonal() *= 1.0 + 1e-3;
+  for (int sweep = 0; sweep < 20000; ++sweep) {
+    for (Index k = 0; k < 9; ++k) {
+      z[k] -= (w.row(k).dot(z) + g[k]) / w(k, k);
+      if (k < 6) z[k] = std::max(0.0, z[k]);
+    }
+  }
+  const Vector d = mass.inverse() * j.transpose() * z;
+  EXPECT_GE((z.array() != 0.0).count(), 5);
+  EXPECT_LT((correction.displacement() - d).norm(), 0.03 * d.norm());
+}
+
+// A ball that overlaps two walls has nowhere to go: it ends in the middle, at rest, and every step has a solution.
+TEST(PositionCorrection, ContradictoryOverlapsStandStill) {
+  World world;
+  ModelBuilder builder;
+  const Shape ball = Shape::sphere(0.1);
+  const Index body = builder.add_free_body("ball", {Vec3(0.004, 0.0, 0.0)}, uniform_inertia(ball, 1.0));
+  world.model = builder.build();
+  world.gravity.setZero();
+  world.add_geom({.shape = ball, .body = body, .material = {.friction = 1.0}});
+  for (const double side : {-1.0, 1.0}) {
+    world.add_geom({.shape = Shape::box(Vec3(0.1, 1.0, 1.0)),
+                    .pose = {Vec3(side * 0.19, 0.0, 0.0)},
+                    .material = {.friction = 1.0}});
+  }
+  Simulator simulator(world);
+  for (Index k = 0; k < 100; ++k) simulator.step();
+  EXPECT_EQ(simulator.missed_steps(), 0);
+  EXPECT_NEAR(simulator.state().q[0], 0.0, 1e-5);
+  EXPECT_LT(simulator.state().v.norm(), 1e-12);
+}
+
+// Four bars on parallel hinges, closed by a connect: a row of it moves nothing but for rounding, differently in every
+// attitude. Turned together with gravity, the motion must not change, and energy must not grow.
+TEST(PositionCorrection, PlanarLoopsMoveTheSameInEveryAttitude) {
+  const auto lowest_angle = [](const Mat3& turn) {
+    const RigidInertia bar{0.5, Vec3(0.0, 0.0, 0.1), 2e-3 * Mat3::Identity()};
+    ModelBuilder builder;
+    const Vec3 axis = turn * Vec3::UnitX();
+    const auto hinge = [&](Index parent, const Vec3& at, const char* name) {
+      const RigidInertia turned{bar.mass, turn * bar.center, bar.rotational};
+      const Index body =
+          builder.add_body({.name = name, .parent = parent, .position = turn * at, .inertia = turned});
+      builder.add_joint({.body = body, .kind = JointKind::hinge, .axis = axis});
+      return body;
+    };
+    const Index crank = hinge(0, Vec3::Zero(), "crank");
+    const Index coupler = hinge(crank, Vec3(0.0, 0.0, 0.2), "coupler");
+    const Index follower = hinge(0, Vec3(0.0, 0.2, 0.0), "follower");
+    World world;
+    world.model = builder.build();
+    world.gravity = turn * Vec3(0.0, 3.0, -9.0);
+    // A parallelogram: the coupler lies across from the follower's end.
+    world.connects.push_back({.first = follower,
+                              .second = coupler,
+                              .first_anchor = turn * Vec3(0.0, 0.0, 0.2),
+                              .second_anchor = turn * Vec3(0.0, 0.2, 0.0)});
+    Simulator simulator(world);
+    const double energy = simulator.energy().total();
+    double lowest = 0.0, highest = energy;
+    for (Index k = 0; k < 500; ++k) {
+      simulator.step();
+      lowest = std::min(lowest, simulator.state().q[0]);
+      highest = std::max(highest, simulator.energy().total());
+    }
+    EXPECT_EQ(simulator.missed_steps(), 0);
+    EXPECT_LT(highest,
+              energy + 0.05);  // the band of the scheme: weight x fastest centre x h = 14 N 1.7 m/s 2 ms
+    const Vec3 end = simulator.kinematics().pose(follower) * (turn * Vec3(0.0, 0.0, 0.2));
+    EXPECT_LT((end - simulator.kinematics().pose(coupler) * (turn * Vec3(0.0, 0.2, 0.0))).norm(), 1e-5);
+    return lowest;
+  };
+  const double upright = lowest_angle(Mat3::Identity());
+  EXPECT_LT(upright, -0.5);
+  for (const Vec3& axis : {Vec3(1.0, 0.0, 0.0), Vec3(1.0, 2.0, 3.0), Vec3(1.0, 1.0, 1.0)}) {
+    for (const double angle : {0.3, 0.5 * std::numbers::pi, 2.0 * std::numbers::pi / 3.0}) {
+      const Mat3 turn = Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
+      EXPECT_NEAR(lowest_angle(turn), upright, 1e-4);
+    }
+  }
+}
+
+// A turntable that stands 2 cm in the floor: its joint cannot lift it out, so the floor neither holds nor brakes it.
+TEST(PositionCorrection, ContactsThatNoJointCanOpenLeaveItFree) {
+  for (const double friction : {0.0, 1.0}) {
+    ModelBuilder builder;
+    const Shape drum = Shape::cylinder(0.05, 0.1);
+    const Index table = builder.add_body(
+        {.name = "table", .position = Vec3(0.0, 0.0, 0.08), .inertia = uniform_inertia(drum, 3.0)});
+    builder.add_joint({.body = table, .kind = JointKind::hinge, .axis = Vec3::UnitZ()});
+    World world;
+    world.model = builder.build();
+    world.add_geom({.shape = Shape::plane(), .material = {.friction = friction}});
+    world.add_geom({.shape = drum, .body = table, .material = {.friction = friction}});
+    Simulator simulator(world);
+    simulator.force()[0] = 0.01;  // N m
+    for (Index k = 0; k < 100; ++k) simulator.step();
+    const double inertia = 0.5 * 3.0 * 0.05 * 0.05;
+    EXPECT_EQ(simulator.missed_steps(), 0);
+    EXPECT_NEAR(simulator.state().v[0], 0.01 * 0.2 / inertia, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace tribo

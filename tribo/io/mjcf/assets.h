@@ -1,0 +1,73 @@
+// <asset>: meshes and height fields of an MJCF file. A mesh is read when something needs it: the shape of a geom
+// that can touch, or the inertia of a body that has no <inertial>.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tribo/collide/shape.h"
+#include "tribo/io/assets/mesh_moments.h"
+#include "tribo/io/mjcf/compiler.h"
+#include "tribo/io/mjcf/defaults.h"
+
+namespace tribo::detail {
+
+class MeshAsset {
+ public:
+  // The elements must outlive the asset.
+  MeshAsset(Attributes attributes, std::filesystem::path file);
+
+  const std::filesystem::path& file() const { return file_; }
+  bool is_missing() const;
+  const MeshData& data();                            // scaled, in the frame of the asset
+  const std::shared_ptr<const ConvexHull>& hull();   // the same frame, shifted by -center()
+  const Vec3& center() { return moments().center; }  // of mass, in the frame of the asset
+  const VolumeMoments& moments();
+  VolumeMoments moments(MeshInertia mode);
+
+ private:
+  void load();
+
+  Attributes attributes_;
+  std::filesystem::path file_;
+  MeshInertia mode_ = MeshInertia::legacy;
+  std::optional<MeshData> data_;
+  std::shared_ptr<const ConvexHull> hull_;
+  std::optional<VolumeMoments> moments_;
+};
+
+struct HeightFieldAsset {
+  std::shared_ptr<const HeightField> field;  // nullptr: it cannot be read
+  std::string obstacle;                      // why
+};
+
+// Where the file of an asset is. `with_folder`: its name with the folder that <compiler> names.
+std::filesystem::path find_asset(const SourceElement& element, const std::string& with_folder,
+                                 const std::filesystem::path& main_folder);
+
+class AssetTable {
+ public:
+  void read(const SourceElement& section, const CompilerSettings& compiler, const DefaultTable& defaults,
+            const std::filesystem::path& folder, LoadLog& log);
+
+  // InvalidInput naming the element that asks.
+  MeshAsset& mesh(const std::string& name, const SourceElement& asking);
+  const HeightFieldAsset& height_field(const std::string& name, const SourceElement& asking) const;
+  // File of a model to attach.
+  const std::filesystem::path& model_file(const std::string& name, const SourceElement& asking) const;
+
+ private:
+  void read_mesh(const SourceElement& element, const CompilerSettings& compiler, const DefaultTable& defaults,
+                 const std::filesystem::path& folder, LoadLog& log);
+  void read_height_field(const SourceElement& element, const CompilerSettings& compiler,
+                         const std::filesystem::path& folder, LoadLog& log);
+
+  std::map<std::string, MeshAsset> meshes_;
+  std::map<std::string, HeightFieldAsset> height_fields_;
+  std::map<std::string, std::filesystem::path> models_;
+};
+
+}  // namespace tribo::detail

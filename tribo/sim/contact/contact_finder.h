@@ -1,0 +1,91 @@
+// From the poses of the bodies to the contacts of a step: bounds, broad phase, filters, narrow phase.
+//
+// A pair of geoms is looked at within a reach: the larger of its margins and of what the two can approach
+// each other in one step, so that the velocity-level constraint acts before they touch. Both count from the surfaces
+// that touch, which stand out by the thickness of the geoms: gap = distance of the shapes - thickness.
+//
+// Filters, as in MJCF: bit masks, geoms of rigidly connected bodies, parent and child (unless the parent is
+// fixed in the world), excluded pairs of bodies; an explicit GeomPair passes them all but the second: what is rigidly
+// connected cannot move against itself.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tribo/base/workers.h"
+#include "tribo/collide/broad_phase.h"
+#include "tribo/collide/narrow_phase.h"
+#include "tribo/multibody/kinematics.h"
+#include "tribo/sim/contact/contact_law.h"
+
+namespace tribo {
+
+struct Contact {
+  Index geom_a, geom_b;
+  Index body_a, body_b;
+  Vec3 position;  // in the world, m
+  Vec3 normal;    // from a to b
+  double gap;     // m
+  Index surface;  // see ContactFinder::surface()
+  std::uint64_t key;
+};
+
+class ContactFinder {
+ public:
+  // Keeps a reference to the world.
+  explicit ContactFinder(const World& world);
+  ContactFinder(const ContactFinder&) = delete;  // the broad phase asks it which pairs may meet
+  ContactFinder& operator=(const ContactFinder&) = delete;
+
+  // All contacts in a deterministic order. `h`: time step; kinematics with velocities.
+  void find(const Kinematics& kinematics, double h, Workers& workers, std::vector<Contact>& contacts);
+
+  const Surface& surface(Index index) const { return surfaces_[index]; }
+  const Pose& geom_pose(Index geom) const { return pose_[geom]; }
+  bool collides() const { return active_.size() > 1; }
+
+ private:
+  struct PairInfo {
+    Index surface;
+    double margin, thickness;
+  };
+  struct Chunk {
+    std::vector<Contact> contacts;
+    std::vector<ContactPoint> points;
+  };
+
+  void weld_bodies();
+  void choose_geoms();
+  Index surface_index(const Surface& surface);
+  bool filtered(Index a, Index b) const;
+  const GeomPair* explicit_pair(Index a, Index b) const;  // null if there is none
+  PairInfo lookup(Index a, Index b) const;
+  bool is_above(Index plane, const Aabb& box, double margin) const;
+  void place(const Kinematics& kinematics, double h);
+  void collide_pair(Index a, Index b, const PairInfo& info, NarrowPhase& narrow, Chunk& chunk) const;
+
+  const World* world_;
+  std::vector<Index> weld_;         // [bodies] the body whose joints move it, 0: fixed in the world
+  std::vector<Index> weld_parent_;  // [bodies] of a weld's root: the weld it hangs on
+  std::vector<Index> active_;       // geoms that can touch anything
+  std::vector<Index> group_;        // [active]
+  std::vector<double> radius_;      // [geoms] farthest point from the body's centre of mass
+  std::vector<char> is_plane_;      // [geoms]
+  std::vector<Pose> pose_;          // [geoms]
+  std::vector<double> reach_;       // [geoms] m, approach within one step
+  std::vector<double> pair_reach_;  // [geoms] m, half of what the pairs that name it say
+  std::vector<Aabb> bounds_;        // [active]
+  BroadPhase broad_;
+  std::vector<std::pair<Index, Index>> pairs_;
+  std::vector<PairInfo> infos_;
+  std::vector<Surface> surfaces_;
+  std::vector<Index> material_of_;                               // [geoms] number of its distinct material
+  std::vector<Index> material_table_;                            // [materials^2] surface, -1: not made yet
+  std::vector<std::pair<std::uint64_t, Index>> explicit_pairs_;  // sorted by geom pair
+  std::vector<std::uint64_t> excluded_;                          // sorted pairs of bodies
+  Index material_count_ = 0;
+  std::vector<NarrowPhase> narrow_;  // per worker
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,171 @@
+#include "tribo/solve/auto/pile_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tribo/solve/sweeps/nsgs.h"
+
+namespace tribo {
+namespace {
+
+// Constraints of the smallest piles; from zero Newton on the whole does better for longer, most where contacts share pairs.
+constexpr Index kSmallestPile = 100, kSmallestColdPile = 300, kSmallestColdRedundantPile = 1500;
+constexpr Index kLargestRedundantWhole = 1500;
+constexpr double kPairsPerTree = 1.2;
+constexpr double kRedundantShare = 0.2;
+constexpr Index kPileSweeps = 100;
+constexpr Index kMinimisingSweeps =
+    1000;  // without friction, where accelerated sweeps converge by themselves
+constexpr Index kPlainSweeps = 400;
+constexpr double kLowestRelaxation = 0.3;
+constexpr Index kBudgetAlone = 20000;  // sweeps, where no other method has its turn afterwards
+constexpr Index kPileBudget = 6000, kBriefBudget = 600;
+constexpr Index kBriefSweeps = 300;
+constexpr Index kGlanceSweeps = 25;    // before the first look, ...
+constexpr double kGlanceShare = 0.55;  // ... and the bad constraints from where on sweeps take long
+constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
+constexpr double kFewRedundant = 0.3;  // ... which shared pairs of bodies make slow
+constexpr double kLocalShare = 0.5;    // of the constraints, up to which sweeps leave out the others
+constexpr Index kRings = 3;            // around bad constraints that are swept with them, ...
+constexpr Index kRingsRedundant = 2;   // ... where every body has many contacts
+constexpr Index kLeastCharge = 50;     // sweeps that a round with patches counts for
+constexpr Index kLocalSweeps = 10;     // of these, where contacts share pairs
+constexpr Index kPatch = 120;          // constraints of the first patches
+constexpr Index kPatchFactors = 20;
+constexpr Index kPatchGrowths = 6;
+// Factorisations of the whole that patches may be worth where it is an alternative.
+constexpr double kPatchWork = 60.0, kBriefWork = 20.0;
+
+// After so many rounds of patches.
+void grow(PatchSolver::Plan& plan, Index rounds, Index largest) {
+  plan.overlap += rounds % 2 == 0 ? 1 : 0;
+  plan.largest = std::min(plan.largest + plan.largest / 2, largest);
+  plan.factorizations += plan.factorizations / 2 + 1;
+}
+
+}  // namespace
+
+// Those of one pair stand next to each other.
+PairCount count_pairs(const ContactProblem& problem) {
+  const BlockJacobian& jacobian = problem.jacobian();
+  PairCount count;
+  for (Index i = 0, last = -1; i < problem.constraint_count(); ++i) {
+    const Index begin = jacobian.piece_begin(i), pieces = jacobian.piece_end(i) - begin;
+    bool same = last >= 0 && jacobian.piece_end(last) - jacobian.piece_begin(last) == pieces;
+    for (Index p = 0; same && p < pieces; ++p) {
+      same = jacobian.piece_tree(begin + p) == jacobian.piece_tree(jacobian.piece_begin(last) + p);
+    }
+    count.repeated += same ? 1 : 0;
+    count.pairs += !same && pieces > 1 ? 1 : 0;
+    last = i;
+  }
+  return count;
+}
+
+bool PileStage::fits(const ContactProblem& problem, bool cold) {
+  redundant_ = false;
+  if (problem.constraint_count() <= (cold ? kSmallestColdPile : kSmallestPile) || problem.has_delassus()) {
+    return false;
+  }
+  const PairCount count = count_pairs(problem);
+  redundant_ = static_cast<double>(count.repeated) > kRedundantShare * problem.constraint_count();
+  return static_cast<double>(count.pairs) > kPairsPerTree * problem.tree_count() &&
+         (!redundant_ || !cold || problem.constraint_count() > kSmallestColdRedundantPile);
+}
+
+// Contacts that share their pair of bodies leave Newton more ways to choose from: in large piles it needs many steps, in
+// patches few.
+Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundantWhole : kLargestWhole; }
+
+PileStage::Budget PileStage::budget(Index count, Effort effort) {
+  switch (effort) {
+    case Effort::at_a_glance:
+    case Effort::briefly:
+      return {kBriefBudget, kBriefWork * static_cast<double>(count)};
+    case Effort::usually:
+      return {kPileBudget, kPatchWork * static_cast<double>(count)};
+    default:
+      return {count > kLargestWhole ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
+  }
+}
+
+// What patches left, with its surroundings, is swept by itself: a few hard places must not cost sweeps of everything, or
+// a step would cost more per body the larger the pile is.
+void PileStage::plan_after_patches(const ContactProblem& problem, Law law, double allowed) {
+  patches_.inspect(problem, law, impulse_, allowed);
+  SweepPlan plan{.same_problem = true,
+                 .only = patches_.around_bad(problem, allowed, redundant_ ? kRingsRedundant : kRings)};
+  const bool local =
+      !plan.only.empty() && static_cast<double>(plan.only.size()) <= kLocalShare * problem.constraint_count();
+  if (!local) plan.only = {};
+  count_ = redundant_ ? (local ? kLocalSweeps : kPileSweeps / 2) : kPileSweeps;
+  set_plan(*sweeps_, plan);
+}
+
+// Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
+// sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
+// on them, grow from time to time.
+bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effort) {
+  const bool glances = effort == Effort::at_a_glance && redundant_;
+  const bool briefly = effort <= Effort::briefly;
+  if (!sweeps_) {
+    sweeps_ = make_nsgs();
+    sweeps_->set_option("accelerate", "cg");
+  }
+  set_plan(*sweeps_, SweepPlan{});
+  impulse_ = monitor.best();
+  patches_.prepare(problem);
+  const double few = (redundant_ ? kFewRedundant : kFew) * problem.constraint_count();
+  // Where it fills in, a patch of nearly everything costs as much as everything.
+  const Index largest = effort == Effort::patiently ? std::max(kPatch, problem.constraint_count() / 3)
+                                                    : std::numeric_limits<Index>::max();
+  PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
+  double before = std::numeric_limits<double>::infinity();
+  Index spent = 0, patched = 0;
+  double relaxation = 1.0;
+  bool plain = false;
+  Budget left = budget(problem.constraint_count(), effort);
+  count_ = glances                                ? kGlanceSweeps
+           : problem.has_friction() || redundant_ ? kPileSweeps
+                                                  : std::min(kMinimisingSweeps, left.sweeps);
+  while (spent < left.sweeps && left.work > 0.0) {
+    const Report report = sweeps_->solve(problem, monitor.part_settings(count_), solution_, &impulse_);
+    if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
+    if (report.status == Status::no_solution_suspected) return false;
+    spent += patched > 0 ? std::max(count_, kLeastCharge) : count_;
+    impulse_ = last_impulse(*sweeps_);
+    const double target = monitor.tolerance(), allowed = 0.3 * target;
+    const Index bad = patches_.inspect(problem, monitor.settings().law, impulse_, allowed);
+    const double worst = patches_.worst();
+    const bool is_local = static_cast<double>(bad) < few;
+    const bool slow = worst > 0.5 * before;
+    const bool circling = !is_local && !plain && !briefly && worst > before;
+    if (briefly && !is_local && spent >= kBriefSweeps) return false;
+    const bool first_look = glances && spent == kGlanceSweeps;
+    if (first_look && bad > kGlanceShare * problem.constraint_count()) return false;
+    if (circling || (!is_local && (!slow || briefly))) {
+      if (circling) relaxation = std::max(0.8 * relaxation, kLowestRelaxation);
+      plain = circling;
+      count_ = plain ? kPlainSweeps : first_look ? kPileSweeps - kGlanceSweeps : 2 * kPileSweeps;
+      before = worst;
+      set_plan(
+          *sweeps_,
+          SweepPlan{
+              .same_problem = true, .go_on = true, .relaxation = plain ? relaxation : 1.0, .plain = plain});
+      continue;
+    }
+    plan.allowed = is_local ? allowed : std::max(allowed, 0.1 * patches_.worst());
+    const PatchSolver::Outcome outcome =
+        patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
+    left.work -= outcome.work;
+    for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
+    monitor.note_stage("patches");
+    if (patched++ < kPatchGrowths) grow(plan, patched, largest);
+    before = std::numeric_limits<double>::infinity();
+    plain = false;
+    plan_after_patches(problem, monitor.settings().law, allowed);
+  }
+  return patched > 0 && monitor.check(0, impulse_);
+}
+
+}  // namespace tribo

@@ -1,0 +1,44 @@
+#include "tribo/solve/auto/restarts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/base/random.h"
+#include "tribo/solve/solver.h"
+
+namespace tribo {
+namespace {
+
+constexpr double kOpen = 0.3;     // share of contacts that begin without an impulse
+constexpr double kAtLimit = 0.5;  // of the others, with all the friction there is
+constexpr double kChanged = 0.3;  // share of constraints changed near the best iterate
+
+void draw(const ContactProblem& problem, Index i, double impulse, detail::Random& random, Vector& start) {
+  const Index row = problem.row(i);
+  if (problem.kind(i) != ConstraintKind::contact) {
+    start[row] = impulse * random.uniform(-1.0, 1.0);
+    return;
+  }
+  const double normal = random.uniform() < kOpen ? 0.0 : impulse * random.uniform();
+  const double share = random.uniform() < kAtLimit ? 1.0 : random.uniform();
+  Vec2 way = random.unit_vector().head<2>();
+  way /= std::max(way.norm(), 1e-3);
+  start.segment<2>(row) = problem.friction(i) * normal * share * way;
+  start[row + 2] = normal;
+}
+
+}  // namespace
+
+void restart(const ContactProblem& problem, const Vector& best, Index k, Vector& start) {
+  detail::Random random(0x7ab1e + static_cast<std::uint64_t>(k));
+  const bool anywhere = k % 2 == 0;
+  const double level = std::pow(10.0, random.uniform(-2.0, 2.0));
+  start = best;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.is_idle(i) || (!anywhere && random.uniform() > kChanged)) continue;
+    draw(problem, i, level * problem.largest_demand() / problem.root_scale(i), random, start);
+  }
+  project_impulse(problem, start);
+}
+
+}  // namespace tribo

@@ -1,0 +1,160 @@
+#include "tribo/solve/interior/polish.h"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/math/cone.h"
+
+namespace tribo {
+namespace {
+
+constexpr double kSuccess = 0.1;         // alpha after a sub-problem that was solved
+constexpr double kQuickSuccess = 0.01;   // ... by a single step
+constexpr double kFailure = 5.0;         // and after one that was not
+constexpr double kProbeReduction = 0.3;  // a probe goes on only while every step does at least this
+constexpr double kInnerTolerance = 0.1;
+constexpr Index kInnerSteps = 12;
+constexpr Index kTrials = 8;
+constexpr double kLowestAlpha = 1e-11;
+constexpr double kHighestAlpha = 1e2;
+constexpr Index kRefinements = 1;
+
+double project_scalar(const ContactProblem& problem, Index i, double z) {
+  switch (problem.kind(i)) {
+    case ConstraintKind::unilateral:
+      return project_orthant(z);
+    case ConstraintKind::box:
+      return project_box(z, problem.lower(i), problem.upper(i));
+    default:
+      return z;
+  }
+}
+
+double scalar_derivative(const ContactProblem& problem, Index i, double z) {
+  switch (problem.kind(i)) {
+    case ConstraintKind::unilateral:
+      return project_orthant_derivative(z);
+    case ConstraintKind::box:
+      return project_box_derivative(z, problem.lower(i), problem.upper(i));
+    default:
+      return 1.0;
+  }
+}
+
+}  // namespace
+
+void Polish::prepare(const ContactProblem& problem, Law law) {
+  law_ = law;
+  for (Vector* v : {&root_, &anchor_, &impulse_, &trial_, &velocity_, &natural_, &z_, &step_, &negative_}) {
+    v->resize(problem.row_count());
+  }
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    root_.segment(problem.row(i), problem.rows(i)).setConstant(std::sqrt(problem.scale(i)));
+  }
+}
+
+// Fills velocity_, z_ and natural_ = F; returns the scaled norm of F.
+double Polish::residual(const ContactProblem& problem, const Vector& impulse, double alpha) {
+  problem.velocity_of(impulse, dofs_, velocity_);
+  z_ = impulse.array() -
+       (velocity_.array() + problem.compliance().array() * impulse.array()) / root_.array().square() -
+       alpha * (impulse.array() - anchor_.array());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    if (problem.kind(i) == ConstraintKind::contact) {
+      const Vec3 z = z_.segment<3>(row);
+      const double mu = problem.friction(i);
+      natural_.segment<3>(row) =
+          impulse.segment<3>(row) - (law_ == Law::exact ? project_strict(z, mu) : project_cone(z, mu));
+    } else {
+      natural_[row] = impulse[row] - project_scalar(problem, i, z_[row]);
+    }
+  }
+  return natural_.cwiseProduct(root_).norm();
+}
+
+void Polish::fill_blocks(const ContactProblem& problem, double alpha, RowBlocks& blocks) const {
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    const double rho = 1.0 / problem.scale(i);
+    if (problem.kind(i) == ConstraintKind::contact) {
+      const Vec3 z = z_.segment<3>(row);
+      const double mu = problem.friction(i);
+      const Mat3 t = law_ == Law::exact ? project_strict_jacobian(z, mu) : project_cone_jacobian(z, mu);
+      const Vec3 soft = (rho * problem.compliance().segment<3>(row)).array() + alpha;
+      blocks.p[i] = rho * t;
+      blocks.q[i] = Mat3::Identity() - t + t * soft.asDiagonal();
+      blocks.q_inverse[i] = blocks.q[i].inverse();
+      blocks.d[i] = blocks.q_inverse[i] * blocks.p[i];
+    } else {
+      const double t = scalar_derivative(problem, i, z_[row]);
+      const double q = 1.0 - t + t * (rho * problem.compliance()[row] + alpha);
+      blocks.p[i](0, 0) = rho * t;
+      blocks.q[i](0, 0) = q;
+      blocks.q_inverse[i](0, 0) = 1.0 / q;
+      blocks.d[i](0, 0) = rho * t / q;
+    }
+  }
+}
+
+// From trial_ with F at it: a step of decreasing length until the norm of F falls; the full one otherwise.
+bool Polish::newton_step(const ContactProblem& problem, double alpha, double& merit) {
+  const double before = merit;
+  double length = 1.0;
+  trial_ += step_;
+  merit = residual(problem, trial_, alpha);
+  for (Index k = 0; k < kTrials && !(merit <= (1.0 - 0.1 * length) * before); ++k) {
+    trial_ -= 0.5 * length * step_;
+    length *= 0.5;
+    merit = residual(problem, trial_, alpha);
+  }
+  return merit < before;
+}
+
+Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSystem& system, RowBlocks& blocks,
+                        const Vector& start, double alpha, Index factorizations, bool probe,
+                        Index& iteration) {
+  blocks.weight = root_;
+  blocks.symmetric = false;
+  impulse_ = start;
+  Index used = 0;
+  anchor_ = impulse_;
+  double error = residual(problem, impulse_, 0.0);
+  const Index last = monitor.settings().max_iterations;
+  while (used < factorizations && iteration < last) {
+    alpha = std::clamp(alpha, kLowestAlpha, kHighestAlpha);
+    anchor_ = impulse_;
+    trial_ = impulse_;
+    double merit = residual(problem, trial_, alpha);
+    const double wanted = kInnerTolerance * error;
+    bool solved = false, quick = false;
+    for (Index k = 0; k < kInnerSteps && used < factorizations && iteration < last && !solved; ++k) {
+      fill_blocks(problem, alpha, blocks);
+      monitor.count_factorization();
+      ++used;
+      if (!system.factorize(problem, blocks)) break;
+      negative_ = -natural_;
+      system.solve(problem, blocks, negative_, step_, kRefinements);
+      if (!step_.allFinite()) break;
+      const double before = merit;
+      const bool better = newton_step(problem, alpha, merit);
+      quick = k == 0;
+      if (monitor.check(++iteration, trial_, velocity_, alpha)) return End::stopped;
+      solved = merit <= wanted;
+      if (probe && merit > kProbeReduction * before) return End::stalled;
+      if (!better) break;
+    }
+    const double moved = residual(problem, trial_, 0.0);
+    if (solved || moved < error) {
+      impulse_ = trial_;
+      if (!(moved < 0.999 * error) && alpha <= kLowestAlpha) return End::stalled;
+      error = moved;
+    }
+    if (!solved && alpha >= kHighestAlpha) return End::stalled;
+    alpha *= solved ? (quick ? kQuickSuccess : kSuccess) : kFailure;
+  }
+  return End::exhausted;
+}
+
+}  // namespace tribo

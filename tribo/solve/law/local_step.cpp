@@ -1,0 +1,181 @@
+#include "tribo/solve/law/local_step.h"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tribo/math/cone.h"
+#include "tribo/math/rtsafe.h"
+#include "tribo/solve/law/one_contact.h"
+
+namespace tribo {
+namespace {
+
+constexpr double kFloor = 1e-14;  // smallest diagonal entry kept, relative to the trace
+
+double trace_of(const Mat3& w) {
+  const double trace = std::abs(w(0, 0)) + std::abs(w(1, 1)) + std::abs(w(2, 2));
+  return trace > 0.0 ? trace : 1.0;
+}
+
+// Largest eigenvalue of the symmetric part of the 2x2 block [[a, b], [b, d]].
+double largest_eigenvalue(double a, double b, double d) {
+  return 0.5 * (a + d) + std::sqrt(0.25 * (a - d) * (a - d) + b * b);
+}
+
+}  // namespace
+
+LocalMatrix::LocalMatrix(const Mat3& matrix, double friction) : w(matrix), mu(friction) {
+  const double floor = kFloor * trace_of(w);
+  for (int i = 0; i < 3; ++i) w(i, i) = std::max(w(i, i), floor);
+  const double tangent = largest_eigenvalue(w(0, 0), 0.5 * (w(0, 1) + w(1, 0)), w(1, 1));
+  rho_n = 1.0 / w(2, 2);
+  rho_t = 1.0 / std::max(tangent, floor);
+  rho = 1.0 / (std::max(tangent, w(2, 2)) + detail::norm2(w(0, 2), w(1, 2)));
+}
+
+Vec3 step_projection(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse) {
+  const Vec3 shifted = law == Law::exact ? Vec3(velocity + de_saxce(velocity, local.mu)) : velocity;
+  return project_cone(impulse - local.rho * shifted, local.mu);
+}
+
+namespace {
+
+// One element of the generalised Jacobian of the function whose roots are sought, and its value.
+struct Linearisation {
+  Vec3 value;
+  Mat3 jacobian;
+};
+
+// Alart-Curnier (63): r_n - (r_n - rho_n w_n)_+,  r_t - P_disk(mu (r_n - rho_n w_n)_+)(r_t - rho_t w_t).
+Linearisation alart_curnier(const LocalMatrix& local, const Vec3& w, const Vec3& r) {
+  const Vec3 rho(local.rho_t, local.rho_t, local.rho_n);
+  const Vec3 z = r - rho.cwiseProduct(w);
+  const Mat3 dz = Mat3::Identity() - rho.asDiagonal() * local.w;
+  return {r - project_strict(z, local.mu), Mat3::Identity() - project_strict_jacobian(z, local.mu) * dz};
+}
+
+Linearisation natural_map(const LocalMatrix& local, const Vec3& w, const Vec3& r) {
+  const Vec3 z = r - local.rho * w;
+  const Mat3 dz = Mat3::Identity() - local.rho * local.w;
+  return {r - project_cone(z, local.mu), Mat3::Identity() - project_cone_jacobian(z, local.mu) * dz};
+}
+
+bool newton_iterations(const LocalMatrix& local, Law law, const Vec3& q, Vec3& r) {
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    const Vec3 w = local.w * r + q;
+    const Linearisation at = law == Law::exact ? alart_curnier(local, w, r) : natural_map(local, w, r);
+    const double size = r.cwiseAbs().maxCoeff() + local.rho_n * q.cwiseAbs().maxCoeff();
+    if (!(at.value.cwiseAbs().maxCoeff() > 1e-15 * size)) return r.allFinite();
+    const Vec3 step = at.jacobian.partialPivLu().solve(at.value);
+    if (!step.allFinite()) return false;
+    r -= step;
+    if (iteration > 0 && step.cwiseAbs().maxCoeff() <= 1e-15 * size) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Vec3 solve_newton(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse) {
+  const Vec3 q = velocity - local.w * impulse;
+  if (law == Law::exact ? q[2] >= 0.0 : in_dual_cone(q, local.mu)) return Vec3::Zero();
+  Vec3 r = impulse;
+  if (newton_iterations(local, law, q, r)) return project_cone(r, local.mu);
+  Vec3 base = impulse;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 10; ++i) base = step_projection(local, law, local.w * base + q, base);
+    r = base;
+    if (newton_iterations(local, law, q, r)) return project_cone(r, local.mu);
+  }
+  return law == Law::exact ? ExactContact(local.w, local.mu).solve(velocity, impulse) : base;
+}
+
+namespace {
+
+// Value of the polynomial c[0] + c[1] x + ... + c[degree] x^degree.
+double evaluate(const double* c, int degree, double x) {
+  double value = c[degree];
+  for (int i = degree - 1; i >= 0; --i) value = value * x + c[i];
+  return value;
+}
+
+// Roots with a sign change in [0, hi], ascending: they lie between the roots of the derivative, found in the
+// same way.
+int roots_in_range(const double* c, int degree, double hi, double* roots) {
+  if (degree == 0) return 0;
+  double derivative[4], turning[4];
+  for (int i = 0; i < degree; ++i) derivative[i] = (i + 1) * c[i + 1];
+  int turns = roots_in_range(derivative, degree - 1, hi, turning);
+  turning[turns++] = hi;
+  int count = 0;
+  double left = 0.0;
+  for (int i = 0; i < turns; ++i) {
+    const double right = turning[i];
+    const RootResult root =
+        find_root_bracketed([&](double x) { return evaluate(c, degree, x); }, left, right);
+    if (root.converged && count < degree) roots[count++] = root.root;
+    left = right;
+  }
+  return count;
+}
+
+// All positive roots of a quartic with c[4] > 0, by Cauchy's bound.
+int positive_roots(const double (&c)[5], double (&roots)[4]) {
+  double bound = 0.0;
+  for (int i = 0; i < 4; ++i) bound = std::max(bound, std::abs(c[i] / c[4]));
+  return std::isfinite(bound) ? roots_in_range(c, 4, 1.0 + bound, roots) : 0;
+}
+
+}  // namespace
+
+// Slip as in Acary's digest of cases: |adj(S + a I) b|^2 = m^2 (q_n det(S + a I) + g.adj(S + a I) b)^2, a
+// quartic in a.
+Vec3 solve_quartic(const LocalMatrix& local, const Vec3& velocity, const Vec3& impulse) {
+  const Mat3& w = local.w;
+  const Vec3 q = velocity - w * impulse;
+  if (q[2] >= 0.0) return Vec3::Zero();
+  if (local.mu == 0.0) return {0.0, 0.0, -q[2] / w(2, 2)};
+  const Vec3 stick = w.partialPivLu().solve(-q);
+  if (stick.allFinite() && in_cone(stick, local.mu)) return stick;
+
+  const Mat2 s = w.topLeftCorner<2, 2>() - w.topRightCorner<2, 1>() * w.bottomLeftCorner<1, 2>() / w(2, 2);
+  const Vec2 b = -(q.head<2>() - w.topRightCorner<2, 1>() * (q[2] / w(2, 2)));
+  const Vec2 g = w.bottomLeftCorner<1, 2>().transpose();
+  // a = unit x, and everything divided so that the coefficients are of order one.
+  const double unit = std::max(s.trace(), 1e-300);
+  const Mat2 s_unit = s / unit;
+  const double m = local.mu / w(2, 2) * unit;  // times |r_t| unit / |b| below
+  const double size_b = b.norm();
+  const Vec2 b_unit = b / size_b;
+  Mat2 adjugate;
+  adjugate << s_unit(1, 1), -s_unit(0, 1), -s_unit(1, 0), s_unit(0, 0);
+  const Vec2 c = adjugate * b_unit;
+  const Vec2 g_unit = g / unit;
+  const double qn = q[2] / size_b;
+  const double e0 = m * (qn * s_unit.determinant() + g_unit.dot(c));
+  const double e1 = m * (qn * s_unit.trace() + g_unit.dot(b_unit));
+  const double e2 = m * qn;
+  const double quartic[5] = {e0 * e0 - c.squaredNorm(), 2.0 * (e0 * e1 - c.dot(b_unit)),
+                             e1 * e1 + 2.0 * e0 * e2 - 1.0, 2.0 * e1 * e2, e2 * e2};
+  double roots[4];
+  const int count = positive_roots(quartic, roots);
+  Vec3 best = Vec3::Zero();
+  double best_gap = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < count; ++i) {
+    const Mat2 shifted = s + unit * roots[i] * Mat2::Identity();
+    const Vec2 tangent = shifted.partialPivLu().solve(b);
+    const double normal = -(q[2] + g.dot(tangent)) / w(2, 2);
+    const double gap =
+        std::abs(tangent.norm() - local.mu * normal) / (tangent.norm() + local.mu * std::abs(normal));
+    if (normal > 0.0 && gap < best_gap) {
+      best = Vec3(tangent[0], tangent[1], normal);
+      best_gap = gap;
+    }
+  }
+  if (!(best_gap < 1e-3)) return ExactContact(w, local.mu).solve(velocity, impulse);
+  return project_cone(best, local.mu);
+}
+
+}  // namespace tribo

@@ -1,0 +1,230 @@
+// SAP, Castro et al. Alg. 2: Newton with exact line search on the primal cost
+//   l(v) = 1/2 |v - v*|_A^2 + 1/2 |lambda(v)|_R^2,       lambda(v) = P_K(-R^-1 (J v + e))      (24), (27)
+// monotone from the start, quadratically convergent at the end. Convex law only.
+//
+// Where the problem is rigid (R = 0) the near-rigid rule supplies compliance; the result then solves another
+// problem and says so: Status::regularized, Report::regularized_count, and the certificate of the raw problem.
+// With `near_rigid=off` rigid rows are reached by a proximal-point loop around the same Newton method: the cost
+// gains p |lambda - lambda_k|^2 / 2, p = w / beta, and lambda_k follows; so do rows with R too small to be
+// resolved in double precision, and tangential pairs of unequal R, which have no analytic projection.
+//
+// Cost per iteration: one assembly and Cholesky factorisation of A + J^T G J and a few O(rows) trials.
+#include "tribo/solve/newton/sap.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/newton/convex_newton.h"
+
+namespace tribo {
+namespace {
+
+enum class Rule { certificate, momentum };
+
+// (26): the absolute tolerance of the paper.
+constexpr double kAbsolute = 1e-16;
+// R below this fraction of the scale leaves impulses -u / R without enough digits.
+constexpr double kResolvable = 1e-6;
+// Momentum residual, relative, that rounding leaves.
+constexpr double kRounding = 1e-15;
+constexpr int kIdleSteps = 3;
+constexpr double kStuck = 1e-9;
+constexpr double kProximalAccuracy = 0.1;
+
+class Sap final : public Solver {
+ public:
+  std::string_view name() const override { return "sap"; }
+  std::vector<Option> options() override;
+  bool supports(Law law) const override { return law == Law::convex; }
+
+ protected:
+  Status iterate(const ContactProblem& problem, Monitor& monitor) override;
+
+ private:
+  void prepare(const ContactProblem& problem, Monitor& monitor);
+  double momentum_residual(const ContactProblem& problem);
+  double target(double tolerance) const;
+  double proximal_change() const;
+  double impulse_energy(const ContactProblem& problem) const;
+  void next_multiplier(const ContactProblem& problem);
+  Status run(const ContactProblem& problem, Monitor& monitor);
+  Status ended() const { return regularized_ > 0 ? Status::regularized : Status::stalled; }
+
+  // Options.
+  LineSearch line_search_ = LineSearch::exact;
+  double line_tolerance_ = 1e-8;
+  Rule rule_ = Rule::certificate;
+  double relative_ = 1e-6;
+  bool near_rigid_ = true;
+  double beta_ = 1.0;
+  double sigma_ = 1e-3;
+  double proximal_ = 1e6;
+
+  // Workspace.
+  ConvexNewton newton_;
+  ConvexPotential potential_;
+  ProximalLaw law_;
+  Vector compliance_, multiplier_, zero_;  // [rows]
+  Vector weight_, start_, contact_;        // [dofs]; weight 1 / sqrt(A_ii)
+  Index regularized_ = 0;
+  bool proximal_loop_ = false;
+};
+
+std::vector<Option> Sap::options() {
+  return {
+      choice_option("line_search", "step length", line_search_, {{0, "exact"}, {1, "armijo"}}),
+      real_option("line_tolerance", "exact line search: slope left, relative", line_tolerance_, 1e-15, 0.9),
+      choice_option("rule", "when to stop: the certificate alone, or also the momentum rule (26)", rule_,
+                    {{0, "certificate"}, {1, "momentum"}}),
+      real_option("relative", "rule=momentum: relative tolerance", relative_, 1e-15, 1.0),
+      flag_option("near_rigid", "give rigid constraints the near-rigid compliance", near_rigid_),
+      real_option("near_rigid_beta", "near-rigid rule: normal compliance beta^2 / (4 pi^2) w", beta_, 1e-6,
+                  1e3),
+      real_option("sigma", "near-rigid rule: tangential compliance sigma w", sigma_, 1e-12, 1e3),
+      real_option("proximal", "near_rigid=off: penalty of the proximal loop, dimensionless", proximal_, 1.0,
+                  1e8),
+  };
+}
+
+void Sap::prepare(const ContactProblem& problem, Monitor& monitor) {
+  compliance_ = problem.compliance();
+  regularized_ = near_rigid_ ? near_rigid_compliance(problem, beta_, sigma_, compliance_) : 0;
+  monitor.note_regularized(regularized_);
+  bool unresolved = false;
+  proximal_loop_ = false;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i);
+    const auto own = compliance_.segment(row, problem.rows(i));
+    unresolved |= own.minCoeff() < kResolvable * problem.scale(i);
+    proximal_loop_ |= problem.kind(i) == ConstraintKind::contact && own[0] != own[1];
+  }
+  proximal_loop_ |= unresolved;
+  law_.prepare(problem, compliance_, unresolved ? proximal_ : std::numeric_limits<double>::infinity());
+  potential_.prepare(problem, law_);
+  zero_.setZero(problem.row_count());
+  multiplier_ = monitor.start();
+  potential_.set_offset(law_, multiplier_, zero_);
+  weight_.resize(problem.dof_count());
+  contact_.resize(problem.dof_count());
+  for (Index t = 0; t < problem.tree_count(); ++t) {
+    weight_.segment(problem.mass().block_start(t), problem.mass().block_size(t)) =
+        problem.mass().block(t).diagonal().array().rsqrt();
+  }
+  newton_.set_line_search(line_search_, line_tolerance_);
+  newton_.prepare(problem);
+  start_.resize(problem.dof_count());
+  problem.generalized_velocity_of(multiplier_, start_);
+  newton_.start(problem, start_);
+}
+
+// The left side of (26) over the bracket of its right side.
+double Sap::momentum_residual(const ContactProblem& problem) {
+  contact_ = newton_.inertia() - problem.momentum() - newton_.gradient();  // J^T lambda
+  const double size =
+      std::max(weight_.cwiseProduct(newton_.inertia()).norm(), weight_.cwiseProduct(contact_).norm());
+  const double residual = weight_.cwiseProduct(newton_.gradient()).norm();
+  return residual < kAbsolute ? 0.0 : residual / std::max(size, std::numeric_limits<double>::min());
+}
+
+double Sap::target(double tolerance) const {
+  if (rule_ == Rule::momentum) return relative_;
+  // A regularised problem can only be solved to its own accuracy; the raw certificate will not tell.
+  return regularized_ > 0 ? std::max(kRounding, 1e-2 * tolerance) : kRounding;
+}
+
+// sqrt(sum p |lambda - lambda_k|^2), sqrt(J): what the next proximal step will change.
+double Sap::proximal_change() const {
+  double sum = 0.0;
+  for (Index row = 0; row < multiplier_.size(); ++row) {
+    const double change = newton_.impulse()[row] - multiplier_[row];
+    sum += law_.proximal(row) * change * change;
+  }
+  return std::sqrt(sum);
+}
+
+// sqrt(sum w |lambda|^2), sqrt(J).
+double Sap::impulse_energy(const ContactProblem& problem) const {
+  double sum = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    sum += problem.scale(i) * newton_.impulse().segment(problem.row(i), problem.rows(i)).squaredNorm();
+  }
+  return std::sqrt(sum);
+}
+
+void Sap::next_multiplier(const ContactProblem& problem) {
+  multiplier_ = newton_.impulse();
+  potential_.set_offset(law_, multiplier_, zero_);
+  newton_.linearize(problem, potential_);
+}
+
+Status Sap::iterate(const ContactProblem& problem, Monitor& monitor) {
+  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
+  if (std::isfinite(monitor.settings().time_limit)) newton_.set_interrupt(&interrupt);
+  const Status status = run(problem, monitor);
+  newton_.set_interrupt(nullptr);
+  return status;
+}
+
+Status Sap::run(const ContactProblem& problem, Monitor& monitor) {
+  prepare(problem, monitor);
+  newton_.linearize(problem, potential_);
+  int idle = 0;
+  double best = std::numeric_limits<double>::infinity();
+  for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
+#ifndef NDEBUG
+    const double cost_before = newton_.cost(problem, potential_);
+#endif
+    const ConvexNewton::Step step = newton_.step(problem, potential_);
+    if (step.factorized) monitor.count_factorization();
+    if (!step.factorized) return monitor.out_of_time(k) ? Status::time_limit : Status::stalled;
+    newton_.linearize(problem, potential_);
+#ifndef NDEBUG
+    const double cost_after = newton_.cost(problem, potential_);
+    assert(cost_after <= cost_before + 1e-9 * (std::abs(cost_before) + std::abs(cost_after)));
+#endif
+    if (monitor.check(k, newton_.impulse())) return Status::converged;
+    const double residual = momentum_residual(problem);
+    // Newton converges quadratically: a residual that no longer falls is rounding.
+    idle = residual < 0.5 * best ? 0 : idle + 1;
+    best = std::min(best, residual);
+    const bool solved = residual <= target(monitor.tolerance()) || !step.progress ||
+                        (idle >= kIdleSteps && residual < kStuck);
+    if (!proximal_loop_) {
+      if (solved) return ended();
+      continue;
+    }
+    // A proximal step need not be solved better than it changes the multipliers.
+    const double change = proximal_change();
+    if (!solved && newton_.gradient_norm(problem) > kProximalAccuracy * change) continue;
+    if (change <= target(monitor.tolerance()) * impulse_energy(problem)) return ended();
+    next_multiplier(problem);
+    idle = 0;
+    best = std::numeric_limits<double>::infinity();
+  }
+  return Status::iteration_limit;
+}
+
+}  // namespace
+
+Index near_rigid_compliance(const ContactProblem& problem, double beta, double sigma, Vector& compliance) {
+  constexpr double turn = 2.0 * std::numbers::pi;
+  compliance = problem.compliance();
+  Index changed = 0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    auto own = compliance.segment(problem.row(i), problem.rows(i));
+    if (own.minCoeff() > 0.0) continue;
+    ++changed;
+    const Index last = own.size() - 1;
+    for (Index r = 0; r < last; ++r) own[r] = std::max(own[r], sigma * problem.scale(i));
+    own[last] = std::max(own[last], beta * beta / (turn * turn) * problem.scale(i));
+  }
+  return changed;
+}
+
+std::unique_ptr<Solver> make_sap() { return std::make_unique<Sap>(); }
+
+}  // namespace tribo

@@ -1,0 +1,387 @@
+// What the sweeping solvers (pgs, nsgs) share: access to w_i = (J v + e + R lambda)_i one constraint after
+// the other, the order of the visits, and when to stop for a look at the error. W = J A^-1 J^T is never
+// formed dense. Two ways:
+//
+//   velocity  with A = L L^T and G_i = L^-1 J_i^T (the only copy of J), keep y = L^T v:
+//             u_i = G_i^T y + e_i,   y += G_i dlambda_i.              2 x entries of J per sweep
+//   rows      block rows of W: u_i = q_i + sum_j W_ij lambda_j.       entries of W per sweep
+//
+// A problem given by its own W (possibly unsymmetric) uses rows. Otherwise the cheaper way by multiplication
+// count is taken: velocity for bodies with many contacts, rows for few contacts on large trees. Memory:
+// entries of J, or of W.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "tribo/linalg/delassus.h"
+#include "tribo/problem/contact_problem.h"
+#include "tribo/solve/driver/monitor.h"
+
+namespace tribo {
+
+// How much a sweep moved the impulses, and their size: sums of squares over all rows.
+struct SweepChange {
+  double step = 0.0;
+  double impulse = 0.0;
+  bool complete = true;  // every constraint that was to be was visited
+};
+
+class SweepOperator {
+ public:
+  enum class Mode : std::uint8_t { automatic, velocity, rows };
+
+  // Buffers only grow: the same structure again allocates nothing. `problem` must outlive the sweeps.
+  void setup(const ContactProblem& problem, Mode mode = Mode::automatic);
+  Mode mode() const { return mode_; }
+
+  // u = W impulse + q at the impulses of the last sweep.
+  void find_velocity(const Vector& impulse, Vector& velocity) const;
+  // The same at any impulses, to which the state is set. Removes the rounding collected by sweeps.
+  void refresh(const Vector& impulse, Vector& velocity);
+
+  // What the sweeps keep beside the impulses, an affine function of them: y in velocity mode, nothing in rows mode.
+  Vector& state() { return y_; }
+  // Without the rounding collected by sweeps.
+  void renew_state(const Vector& impulse);
+  // The state follows a step of impulse i that is none of a sweep; the step of a scalar row is the first entry.
+  void push(Index i, const Vec3& step) {
+    if (mode_ == Mode::rows) return;
+    const Constraint& c = constraint_[i];
+    if (c.contact) {
+      push_contact(c, step);
+    } else {
+      push_scalar(c, step[0]);
+    }
+  }
+
+  // Visits constraints in `order`; `local` maps the constraint's w and impulse to its new impulse:
+  //   Vec3 local.contact(Index slot, const Vec3& w, const Vec3& impulse)
+  //   double local.scalar(Index slot, double w, double impulse)
+  // where slot counts contacts and scalar rows separately. `steps`, if given, receives |dlambda_i|^2 of each
+  // i visited.
+  template <class Local>
+  SweepChange sweep(std::span<const Index> order, Vector& impulse, Local&& local, double* steps = nullptr) {
+    return mode_ == Mode::rows ? visit<true>(order, impulse, local, steps)
+                               : visit<false>(order, impulse, local, steps);
+  }
+
+ private:
+  using Vec6 = Eigen::Matrix<double, 6, 1>;
+  struct Constraint {
+    Index row = 0;
+    Index slot = 0;
+    Index begin = 0,
+          end = 0;         // pieces (velocity) or blocks (rows); pair: first entries of y of its two pieces
+    std::size_t data = 0;  // first entry of its pieces or blocks in data_
+    bool contact = false;
+    bool pair = false;  // scalar row with two pieces of three entries: balls without friction (velocity)
+  };
+  struct Piece {
+    Index dof = 0;   // first entry of y (velocity) or column (rows)
+    Index size = 0;  // degrees of freedom, or 3 / 1 columns
+  };
+  struct Touched {
+    Index first = 0, last = 0;  // degrees of freedom of a tree that constraints touch
+    Index start = 0;            // of these in y
+  };
+  // A block row of a contact is stored with four rows, the last one zero, which fills vector registers
+  // evenly.
+  static constexpr Index kPaddedRows = 4;
+
+  void number_constraints();
+  bool rows_are_cheaper();
+  void setup_velocity();
+  void setup_state();
+  static void fill_column(const double* j, Index rows, Index r, const double* lower, Index n, double* g);
+  static Index touched_half(const double* g);
+  void setup_rows_from_matrix(const BlockMatrix& matrix);
+
+  template <bool kRows, class Local>
+  SweepChange visit(std::span<const Index> order, Vector& impulse, Local& local, double* steps);
+  template <bool kRows>
+  Vec3 contact_velocity(const Constraint& c, const double* impulse) const;
+  template <bool kRows>
+  double scalar_velocity(const Constraint& c, const double* impulse) const;
+  void push_contact(const Constraint& c, const Vec3& step);
+  void push_scalar(const Constraint& c, double step);
+
+  const ContactProblem* problem_ = nullptr;
+  Mode mode_ = Mode::velocity;
+  std::vector<Constraint> constraint_;
+  std::vector<Piece> piece_;
+  Numbers data_;
+  std::vector<Touched> tree_;  // [trees], velocity
+  Vector y_, y_free_;          // L^T v and its value without impulses, L^-1 b, where constraints touch them
+  Vector momentum_;
+  // For forming W out of the pieces.
+  std::vector<Index> tree_rows_;  // [trees] constraint rows on each tree
+  DelassusAssembler assembler_;   // forms W for Mode::rows
+};
+
+// The order of visits; deterministic for a given seed.
+class SweepOrder {
+ public:
+  void reset(Index count, std::uint64_t seed = 0);
+  void shuffle();
+  void reverse();
+  std::span<const Index> visits() const { return order_; }
+
+ private:
+  std::vector<Index> order_;
+  std::uint64_t state_ = 0;
+};
+
+// Lets constraints rest that have settled while others still move (the small islands of a large problem): one
+// whose step was below 1 % of the root mean square in three visits in a row skips the next sweep, then two,
+// up to `longest`. On such problems this saves most of the work at the same number of sweeps. The certificate
+// sees every constraint. With momentum only those rest that did not move at all (open contacts): the others are moved
+// between the sweeps; and there it is enough to look at every fourth sweep.
+class SweepRest {
+ public:
+  void reset(Index count, Index longest, bool only_still = false);
+
+  // One sweep over those awake, in `order`.
+  template <class Local>
+  SweepChange sweep(SweepOperator& sweeps, std::span<const Index> order, Vector& impulse, Local&& local) {
+    if (longest_ == 0) return sweeps.sweep(order, impulse, local);
+    if (sweep_ % period_ == 0) present_ = find_awake(order);
+    const bool looks = ++sweep_ % period_ == 0;
+    SweepChange change = sweeps.sweep(present_, impulse, local, looks ? steps_.data() : nullptr);
+    change.complete = present_.size() == order.size();
+    if (present_.size() < rest_.size()) change.impulse = impulse.squaredNorm();
+    if (looks) update(present_, change);
+    return change;
+  }
+
+ private:
+  std::span<const Index> find_awake(std::span<const Index> order);
+  void update(std::span<const Index> awake, const SweepChange& change);
+
+  Index longest_ = 0;
+  bool only_still_ = false;
+  Index sweep_ = 0, period_ = 1;             // who is awake is found out anew every period_ sweeps
+  std::span<const Index> present_;           // those awake
+  Index resting_ = 0;                        // how many have rest > 0
+  std::vector<std::uint16_t> rest_, quiet_;  // sweeps to rest, and visits without a step
+  std::vector<Index> awake_;
+  Numbers steps_;
+};
+
+// Decides when the full error is worth its price (about a sweep). The step of a sweep relative to the
+// impulses is free; its ratio to the error is learned at every full evaluation (the rule of Siconos' NSGS),
+// so that the error is evaluated when the step predicts success, and in any case at sweeps 1, 2, 4, 7, 11,
+// ... Never a stopping test itself.
+class SweepWatch {
+ public:
+  SweepWatch(const ContactProblem& problem, double tolerance);
+
+  // After every sweep: true when the full error should be evaluated now.
+  bool due(Index sweep, const SweepChange& change);
+  void learn(Index sweep, double error);
+
+  // Three sweeps in a row changed nothing but rounding.
+  bool stuck() const { return still_ >= 3; }
+  // Impulses far beyond the natural size kept growing in proportion to the number of sweeps over four
+  // doublings.
+  bool diverging() const { return doublings_ >= 4; }
+  // Limit cycle: the error has not improved by a tenth while the number of sweeps doubled, and over the next
+  // 50 sweeps the impulses moved in circles, by less than a fifth of the way they went (a slow approach moves
+  // ahead). `past` is a buffer for the impulses at the start of those sweeps.
+  bool cycling(Index sweep, const SweepChange& change, const Vector& impulse, Vector& past);
+
+ private:
+  double tolerance_;
+  double huge_;  // sum of squares
+  double ratio_ = 1.0;
+  double step_ = 0.0;  // relative step of the last sweep
+  Index next_ = 1;
+  Index best_at_ = 0;
+  Index circle_from_ = 0;  // 0: not measuring
+  double way_ = 0.0;
+  double best_ = std::numeric_limits<double>::infinity();
+  int still_ = 0;
+  int doublings_ = 0;
+  Index mark_ = 64;
+  SweepChange marked_;
+};
+
+// Vectors of the loop [rows], kept between solves.
+struct SweepState {
+  Vector impulse, velocity, past;
+};
+
+// The loop of a sweeping solver: `one_sweep(iteration)` returns the SweepChange, `calm_down()` is called when
+// the sweeps run in a cycle and returns false when there is nothing left to try.
+template <class OneSweep, class CalmDown>
+Status run_sweeps(const ContactProblem& problem, Monitor& monitor, SweepOperator& sweeps, SweepState& state,
+                  OneSweep&& one_sweep, CalmDown&& calm_down) {
+  constexpr Index kRefresh = 50;  // sweeps whose rounding may be collected
+  Index refreshed = 0;
+  SweepWatch watch(problem, monitor.tolerance());
+  const Index limit = monitor.iterations_left();
+  for (Index k = 1; k <= limit; ++k) {
+    const SweepChange change = one_sweep(k);
+    if (watch.due(k, change) || k == limit) {
+      // Near the end, and where nothing moves any more, rounding must not decide.
+      const bool exactly =
+          watch.stuck() || k - refreshed >= kRefresh || monitor.last_error() <= 10.0 * monitor.tolerance();
+      if (exactly) {
+        sweeps.refresh(state.impulse, state.velocity);
+        refreshed = k;
+      } else {
+        sweeps.find_velocity(state.impulse, state.velocity);
+      }
+      if (monitor.check(k, state.impulse, state.velocity)) return Status::converged;
+      watch.learn(k, monitor.last_error());
+    } else if (monitor.out_of_time(k)) {
+      return Status::time_limit;
+    }
+    if (watch.stuck()) return Status::stalled;
+    if (watch.cycling(k, change, state.impulse, state.past) && !calm_down()) return Status::stalled;
+    if (watch.diverging()) return Status::no_solution_suspected;
+  }
+  return Status::iteration_limit;
+}
+
+template <bool kRows>
+Vec3 SweepOperator::contact_velocity(const Constraint& c, const double* impulse) const {
+  const double* data = data_.data() + c.data;
+  if constexpr (kRows) {
+    // One sum per column: three independent chains of additions.
+    Eigen::Vector4d sum0 = Eigen::Vector4d::Zero(), sum1 = sum0, sum2 = sum0;
+    for (Index k = c.begin; k < c.end; ++k) {
+      const double* x = impulse + piece_[k].dof;
+      sum0 += x[0] * Eigen::Map<const Eigen::Vector4d>(data);
+      data += kPaddedRows;
+      if (piece_[k].size == 3) {
+        sum1 += x[1] * Eigen::Map<const Eigen::Vector4d>(data);
+        sum2 += x[2] * Eigen::Map<const Eigen::Vector4d>(data + kPaddedRows);
+        data += 2 * kPaddedRows;
+      }
+    }
+    return problem_->free_velocity().segment<3>(c.row) + (sum0 + sum1 + sum2).head<3>();
+  } else {
+    // Free bodies: entry by entry over both of them, added up once.
+    Vec6 sum0 = Vec6::Zero(), sum1 = sum0, sum2 = sum0;
+    const double* bias = problem_->bias().data() + c.row;
+    double u0 = bias[0], u1 = bias[1], u2 = bias[2];
+    for (Index k = c.begin; k < c.end; ++k) {
+      const auto [dof, size] = piece_[k];
+      const double* y = y_.data() + dof;
+      if (size == 6) {
+        const Eigen::Map<const Vec6> v(y);
+        sum0 += Eigen::Map<const Vec6>(data).cwiseProduct(v);
+        sum1 += Eigen::Map<const Vec6>(data + 6).cwiseProduct(v);
+        sum2 += Eigen::Map<const Vec6>(data + 12).cwiseProduct(v);
+      } else {
+        for (Index d = 0; d < size; ++d) {
+          u0 += data[d] * y[d];
+          u1 += data[size + d] * y[d];
+          u2 += data[2 * size + d] * y[d];
+        }
+      }
+      data += 3 * size;
+    }
+    return {u0 + sum0.sum(), u1 + sum1.sum(), u2 + sum2.sum()};
+  }
+}
+
+template <bool kRows>
+[[gnu::always_inline]] inline double SweepOperator::scalar_velocity(const Constraint& c,
+                                                                    const double* impulse) const {
+  const double* data = data_.data() + c.data;
+  const double* from = kRows ? impulse : y_.data();
+  if (!kRows && c.pair) {
+    const double *a = from + c.begin, *b = from + c.end;
+    return problem_->bias()[c.row] + ((data[0] * a[0] + data[1] * a[1] + data[2] * a[2]) +
+                                      (data[3] * b[0] + data[4] * b[1] + data[5] * b[2]));
+  }
+  double u = kRows ? problem_->free_velocity()[c.row] : problem_->bias()[c.row];
+  Vec6 sum = Vec6::Zero();
+  for (Index k = c.begin; k < c.end; ++k) {
+    const auto [dof, size] = piece_[k];
+    if (!kRows && size == 6) {
+      sum += Eigen::Map<const Vec6>(data).cwiseProduct(Eigen::Map<const Vec6>(from + dof));
+    } else {
+      for (Index j = 0; j < size; ++j) u += data[j] * from[dof + j];
+    }
+    data += size;
+  }
+  return kRows ? u : u + sum.sum();
+}
+
+inline void SweepOperator::push_contact(const Constraint& c, const Vec3& step) {
+  const double* data = data_.data() + c.data;
+  for (Index k = c.begin; k < c.end; ++k) {
+    const auto [dof, size] = piece_[k];
+    if (size == 6) {
+      Eigen::Map<Vec6> y(y_.data() + dof);
+      y += step[0] * Eigen::Map<const Vec6>(data) + step[1] * Eigen::Map<const Vec6>(data + 6) +
+           step[2] * Eigen::Map<const Vec6>(data + 12);
+    } else {
+      y_.segment(dof, size).noalias() +=
+          Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3>>(data, size, 3).lazyProduct(step);
+    }
+    data += 3 * size;
+  }
+}
+
+inline void SweepOperator::push_scalar(const Constraint& c, double step) {
+  const double* data = data_.data() + c.data;
+  if (c.pair) {
+    Eigen::Map<Vec3>(y_.data() + c.begin) += step * Eigen::Map<const Vec3>(data);
+    Eigen::Map<Vec3>(y_.data() + c.end) += step * Eigen::Map<const Vec3>(data + 3);
+    return;
+  }
+  for (Index k = c.begin; k < c.end; ++k) {
+    const auto [dof, size] = piece_[k];
+    if (size == 6) {
+      Eigen::Map<Vec6>(y_.data() + dof) += step * Eigen::Map<const Vec6>(data);
+    } else {
+      for (Index j = 0; j < size; ++j) y_[dof + j] += step * data[j];
+    }
+    data += size;
+  }
+}
+
+template <bool kRows, class Local>
+SweepChange SweepOperator::visit(std::span<const Index> order, Vector& impulse, Local& local, double* steps) {
+  SweepChange change;
+  const bool rigid = problem_->is_rigid();
+  const double* compliance = problem_->compliance().data();
+  for (const Index i : order) {
+    const Constraint& c = constraint_[i];
+    if (c.contact) {
+      Eigen::Map<Vec3> lambda(impulse.data() + c.row);
+      Vec3 w = contact_velocity<kRows>(c, impulse.data());
+      if (!rigid) w += Eigen::Map<const Vec3>(compliance + c.row).cwiseProduct(lambda);
+      const Vec3 next = local.contact(c.slot, w, Vec3(lambda));
+      const Vec3 step = next - lambda;
+      const double size = step.squaredNorm();
+      change.step += size;
+      change.impulse += next.squaredNorm();
+      if (steps != nullptr) steps[i] = size;
+      if (size == 0.0) continue;
+      lambda = next;
+      if constexpr (!kRows) push_contact(c, step);
+    } else {
+      double& lambda = impulse[c.row];
+      double w = scalar_velocity<kRows>(c, impulse.data());
+      if (!rigid) w += compliance[c.row] * lambda;
+      const double next = local.scalar(c.slot, w, lambda);
+      const double step = next - lambda;
+      change.step += step * step;
+      change.impulse += next * next;
+      if (steps != nullptr) steps[i] = step * step;
+      if (step == 0.0) continue;
+      lambda = next;
+      if constexpr (!kRows) push_scalar(c, step);
+    }
+  }
+  return change;
+}
+
+}  // namespace tribo

@@ -1,0 +1,67 @@
+// The momentum equation of a few trees in coordinates y = L^T v, in which the mass is the identity:
+//   r(y) = y - y_free - X lambda(X^T y + e),   X = L^-1 J^T  [dofs x rows], dense.
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/solve/systems/dense_half.h"
+#include "tribo/solve/systems/dense_newton.h"
+#include "tribo/solve/systems/newton_system.h"
+
+namespace tribo {
+namespace {
+
+class DenseSystem final : public StateSystem {
+ public:
+  void prepare(const ContactProblem& problem, const DenseHalf* half) override {
+    problem_ = &problem;
+    if (half == nullptr) own_half_.assemble(problem);
+    half_ = half != nullptr ? half : &own_half_;
+    for (Vector* v : {&state_, &residual_, &direction_}) v->resize(half_->dofs());
+  }
+
+  void start(const Vector& impulse) override {
+    state_ = half_->free();
+    half_->add_impulses(impulse, 1.0, state_);
+    half_->velocity_of(state_, velocity_);
+  }
+
+  double residual(const Vector& impulse) override {
+    residual_ = state_ - half_->free();
+    half_->add_impulses(impulse, -1.0, residual_);
+    return residual_.norm();
+  }
+
+  bool direction(std::span<const Mat3> derivative) override {
+    newton_.begin(half_->dofs(), problem_->constraint_count(), half_->rows());
+    for (Index i = 0; i < problem_->constraint_count(); ++i) {
+      newton_.add(half_->column(problem_->row(i)), problem_->rows(i), problem_->scale(i), derivative[i]);
+    }
+    return newton_.factorize() && direction_again();
+  }
+
+  bool direction_again() override {
+    direction_ = -residual_;
+    newton_.solve_in_place(direction_.data());
+    half_->multiply_transposed(direction_, velocity_direction_);
+    return direction_.allFinite();
+  }
+
+  double magnitude() const override {
+    return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
+  }
+
+  void set_interrupt(const std::function<bool()>*) override {}
+
+ private:
+  const ContactProblem* problem_ = nullptr;
+  DenseHalf own_half_;
+  const DenseHalf* half_ = nullptr;
+  DenseNewton newton_;
+  Vector residual_;
+};
+
+}  // namespace
+
+std::unique_ptr<NewtonSystem> make_dense_system() { return std::make_unique<DenseSystem>(); }
+
+}  // namespace tribo
