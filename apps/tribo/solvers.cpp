@@ -14,11 +14,11 @@ void list_solvers() {
   for (const SolverInfo& info : solver_catalogue()) {
     if (!text.empty()) text += '\n';
     text += fmt::format("{}  {}\n", info.name, info.summary);
-    TextTable table({{"option"}, {"default"}, {"allowed"}, {"meaning"}});
+    TextTable table({{"option"}, {"default"}, {"allowed"}, {"unit"}, {"meaning"}});
     const std::unique_ptr<Solver> solver = info.make();
     const std::vector<Option> options = solver->options();
     for (const Option& option : options)
-      table.add_row({option.name, option.get(), option.allowed, option.meaning});
+      table.add_row({option.name, option.get(), option.allowed, option.unit, option.meaning});
     if (!options.empty()) text += table.str("    ");
   }
   fmt::print("{}", text);

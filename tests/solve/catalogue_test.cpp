@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tribo/base/errors.h"
+#include "tribo/solve/splitting/admm.h"
 
 namespace tribo {
 namespace {
@@ -57,6 +58,8 @@ TEST(Catalogue, EveryOptionTakesItsOwnValueAgain) {
     for (const Option& option : solver->options()) {
       EXPECT_FALSE(option.meaning.empty()) << option.name;
       EXPECT_FALSE(option.allowed.empty()) << option.name;
+      const bool choice = option.allowed.find('|') != std::string::npos;
+      EXPECT_EQ(option.unit.empty(), choice) << option.name;  // quantities have a unit, choices none
       const std::string before = option.get();
       solver->set_option(option.name, before);
       EXPECT_EQ(option.get(), before) << option.name;
@@ -64,6 +67,28 @@ TEST(Catalogue, EveryOptionTakesItsOwnValueAgain) {
       EXPECT_EQ(option.get(), before) << option.name;
     }
   }
+}
+
+TEST(Catalogue, CopiesHaveTheSameOptions) {
+  for (const SolverInfo& info : solver_catalogue()) {
+    const auto solver = info.make();
+    for (const Option& option : solver->options()) {
+      if (option.allowed == "on | off") option.set(option.get() == "on" ? "off" : "on");
+    }
+    const auto copy = solver->clone();
+    EXPECT_EQ(copy->name(), info.name);
+    const std::vector<Option> own = solver->options(), other = copy->options();
+    ASSERT_EQ(own.size(), other.size());
+    for (std::size_t k = 0; k < own.size(); ++k) EXPECT_EQ(own[k].get(), other[k].get()) << own[k].name;
+  }
+}
+
+// The same words in C++: the struct is what the names set.
+TEST(Catalogue, TypedOptionsAreTheNamedOnes) {
+  const auto typed = make_admm({.penalty = AdmmOptions::Penalty::spectral, .rho = 0.5, .anderson = 0});
+  const auto named = make_solver("admm:penalty=spectral,rho=0.5,anderson=0");
+  const std::vector<Option> a = typed->options(), b = named->options();
+  for (std::size_t k = 0; k < a.size(); ++k) EXPECT_EQ(a[k].get(), b[k].get()) << a[k].name;
 }
 
 TEST(Catalogue, RefusalsListWhatThereIs) {

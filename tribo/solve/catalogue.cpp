@@ -21,28 +21,32 @@ namespace {
 
 constexpr auto kCatalogue = std::to_array<SolverInfo>({
     {"auto", "the default: islands, then sweeps, ADMM, Newton, interior point until the certificate is met",
-     make_auto},
-    {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts", make_admm},
+     [] { return make_auto(); }},
+    {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts",
+     [] { return make_admm(); }},
     {"alnewton",
      "augmented Lagrangian and semismooth Newton: high accuracy in few factorisations, hard problems",
-     make_alnewton},
+     [] { return make_alnewton(); }},
     {"ipm",
      "interior point with a Newton polish: mass ratios, sliding stacks, high accuracy in 10-30 iterations",
-     make_ipm},
+     [] { return make_ipm(); }},
     {"nsgs", "nonsmooth Gauss-Seidel with an exact one-contact solver: loose piles, quick moderate accuracy",
-     make_nsgs},
+     [] { return make_nsgs(); }},
     {"pgs", "projected Gauss-Seidel, normal then tangent: the game-engine baseline with a certificate",
-     make_pgs},
+     [] { return make_pgs(); }},
     {"canal", "cascaded Newton augmented Lagrangian: dense contact sets, high accuracy, both laws",
-     make_canal},
+     [] { return make_canal(); }},
     {"sap", "convex Newton on the compliant convex law: R > 0 (rigid rows get near-rigid compliance)",
-     make_sap},
+     [] { return make_sap(); }},
     {"subadmm", "ADMM split per body: very large scenes, cost linear in bodies and contacts, threads",
-     make_subadmm},
-    {"subadmm-nobody", "subadmm split per tree only: an ablation", make_subadmm_nobody},
-    {"admm-full", "primal ADMM without a split, one factor for all trees: an ablation", make_admm_full},
-    {"al-dogleg", "canal's outer loop on a dogleg trust-region Newton: an ablation", make_al_dogleg},
-    {"al-damped", "canal's outer loop on a damped semismooth Newton: an ablation", make_al_damped},
+     [] { return make_subadmm(); }},
+    {"subadmm-nobody", "subadmm split per tree only: an ablation", [] { return make_subadmm_nobody(); }},
+    {"admm-full", "primal ADMM without a split, one factor for all trees: an ablation",
+     [] { return make_admm_full(); }},
+    {"al-dogleg", "canal's outer loop on a dogleg trust-region Newton: an ablation",
+     [] { return make_al_dogleg(); }},
+    {"al-damped", "canal's outer loop on a damped semismooth Newton: an ablation",
+     [] { return make_al_damped(); }},
 });
 
 // "a=1,b=2" onto the solver.
@@ -76,14 +80,6 @@ std::unique_ptr<Solver> make_solver(std::string_view name) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
   }
   throw InvalidInput(fmt::format("there is no solver '{}' (solvers: {})", base, names));
-}
-
-std::unique_ptr<Solver> clone_solver(const Solver& solver) {
-  std::unique_ptr<Solver> copy = make_solver(solver.name());
-  // Options are bound to mutable members; reading them leaves the solver as it is.
-  const std::vector<Option> values = const_cast<Solver&>(solver).options();
-  for (const Option& option : values) copy->set_option(option.name, option.get());
-  return copy;
 }
 
 }  // namespace tribo

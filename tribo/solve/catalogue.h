@@ -20,7 +20,4 @@ std::span<const SolverInfo> solver_catalogue();
 // `name` may carry options: "nsgs", "nsgs:local=newton,omega=1.2". InvalidInput lists the names there are.
 std::unique_ptr<Solver> make_solver(std::string_view name);
 
-// Another solver of the same name with the same options.
-std::unique_ptr<Solver> clone_solver(const Solver& solver);
-
 }  // namespace tribo

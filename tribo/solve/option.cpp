@@ -22,8 +22,10 @@ Number parse(const std::string& option, std::string_view text, const std::string
 }
 
 template <class Number>
-Option number_option(std::string name, std::string meaning, Number& target, Number lowest, Number highest) {
+Option number_option(std::string name, std::string meaning, std::string unit, Number& target, Number lowest,
+                     Number highest) {
   Option option;
+  option.unit = std::move(unit);
   option.allowed = fmt::format("{} .. {}", lowest, highest);
   option.get = [&target] { return fmt::format("{}", target); };
   option.set = [&target, lowest, highest, name, allowed = option.allowed](std::string_view text) {
@@ -40,12 +42,13 @@ Option number_option(std::string name, std::string meaning, Number& target, Numb
 
 }  // namespace
 
-Option real_option(std::string name, std::string meaning, double& target, double lowest, double highest) {
-  return number_option<double>(std::move(name), std::move(meaning), target, lowest, highest);
+Option real_option(std::string name, std::string meaning, std::string unit, double& target, double lowest,
+                   double highest) {
+  return number_option<double>(std::move(name), std::move(meaning), std::move(unit), target, lowest, highest);
 }
 
 Option integer_option(std::string name, std::string meaning, Index& target, Index lowest, Index highest) {
-  return number_option<Index>(std::move(name), std::move(meaning), target, lowest, highest);
+  return number_option<Index>(std::move(name), std::move(meaning), "1", target, lowest, highest);
 }
 
 Option flag_option(std::string name, std::string meaning, bool& target) {

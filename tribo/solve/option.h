@@ -1,4 +1,8 @@
 // Named solver parameters: the same words in C++, on the command line and in Python.
+//
+// A solver keeps its parameters in a plain struct (AdmmOptions, ...), which is what C++ programs fill in. One function
+// beside it, describe(AdmmOptions&), is the table of them: name, meaning, unit, range. The command line, `tribo solvers`
+// and the documentation are made from it; the default is the value in a struct that nobody has changed.
 #pragma once
 
 #include <functional>
@@ -14,14 +18,16 @@ namespace tribo {
 struct Option {
   std::string name;
   std::string meaning;
-  std::string allowed;                        // "0 < value < 2", "projection | newton | exact"
+  std::string unit;                           // SI; "1": dimensionless; empty: not a quantity
+  std::string allowed;                        // "0 .. 2", "projection | newton | exact"
   std::function<std::string()> get;           // the present value as text
   std::function<void(std::string_view)> set;  // throws InvalidInput naming the option and what is allowed
 };
 
 // Binds a real number in [lowest, highest].
-Option real_option(std::string name, std::string meaning, double& target, double lowest, double highest);
-// Binds an integer in [lowest, highest].
+Option real_option(std::string name, std::string meaning, std::string unit, double& target, double lowest,
+                   double highest);
+// Binds a count in [lowest, highest].
 Option integer_option(std::string name, std::string meaning, Index& target, Index lowest, Index highest);
 Option flag_option(std::string name, std::string meaning, bool& target);
 

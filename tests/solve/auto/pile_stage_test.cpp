@@ -10,8 +10,9 @@
 #include "tribo/generate/generators.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/solve/catalogue.h"
-#include "tribo/solve/newton/alnewton.h"
-#include "tribo/solve/sweeps/nsgs.h"
+#include "tribo/solve/driver/loop_solver.h"
+#include "tribo/solve/newton/alnewton_solver.h"
+#include "tribo/solve/sweeps/nsgs_solver.h"
 
 namespace tribo {
 namespace {
@@ -147,19 +148,22 @@ TEST(PileStage, SweepsGoOnWhereTheyGetAhead) {
 }
 
 // Whether Newton may work on a whole pile is a matter of what one factorisation costs, known before it is made.
-TEST(PileStage, NewtonGivesUpBeforeADearFactorisation) {
+TEST(PileStage, NewtonGivesUpBeforeAnExpensiveFactorisation) {
   const ContactProblem problem = scene("pile", 120);
-  const auto newton = make_alnewton();
+  AlNewton newton;
+  Budget budget{.factor_flops = 1.0};
+  LoopSolver solver("alnewton", [&](const ContactProblem&, Monitor& monitor) {
+    monitor.run(newton, budget);
+    return Status::stalled;
+  });
   Settings settings;
   Solution solution;
-  set_plan(*newton, {.most_flops = 1.0});
-  const Report refused = newton->solve(problem, settings, solution);
+  const Report refused = solver.solve(problem, settings, solution);
   EXPECT_EQ(refused.factorizations, 0);
   EXPECT_NE(refused.status, Status::converged);
-  const double flops = factor_flops(*newton);
-  EXPECT_GT(flops, 0.0);
-  set_plan(*newton, {.most_flops = flops});
-  EXPECT_EQ(newton->solve(problem, settings, solution).status, Status::converged);
+  budget.factor_flops = newton.factor_flops();
+  EXPECT_GT(budget.factor_flops, 0.0);
+  EXPECT_EQ(solver.solve(problem, settings, solution).status, Status::converged);
 }
 
 // The stage itself, without what `auto` tries before it.
@@ -247,12 +251,13 @@ TEST(PileStage, SweepsOverAPart) {
   settings.max_iterations = 3000;
   Vector start = Vector::Zero(problem.row_count());  // in the cones, or it would be moved there
   for (Index i = 0; i < count; ++i) start[problem.row(i) + problem.rows(i) - 1] = 1e-3;
-  const auto nsgs = make_nsgs();
-  nsgs->set_option("accelerate", "cg");
-  set_plan(*nsgs, {.only = part});
+  Nsgs nsgs({.accelerate = NsgsOptions::Acceleration::cg});
+  LoopSolver solver("part", [&](const ContactProblem&, Monitor& monitor) {
+    return nsgs.iterate(problem, monitor, {.only = part});
+  });
   Solution solution;
-  nsgs->solve(problem, settings, solution, &start);
-  const Vector& impulse = last_impulse(*nsgs);
+  solver.solve(problem, settings, solution, &start);
+  const Vector& impulse = nsgs.last_impulse();
   PatchSolver patches;
   patches.prepare(problem);
   const double allowed = 1e-9 * impulse.lpNorm<Eigen::Infinity>();
@@ -274,15 +279,16 @@ TEST(PileStage, SweepsOfAPartThatStandsStill) {
   Settings settings;
   settings.islands = false;
   settings.max_iterations = 40;
-  const auto nsgs = make_nsgs();
-  nsgs->set_option("accelerate", "cg");
+  Nsgs nsgs({.accelerate = NsgsOptions::Acceleration::cg});
   const Vector start = Vector::Zero(problem.row_count());
   for (Index i = 0; i < problem.constraint_count(); i += 7) {
     const std::vector<Index> part = {i};
-    set_plan(*nsgs, {.only = part});
+    LoopSolver solver("part", [&](const ContactProblem&, Monitor& monitor) {
+      return nsgs.iterate(problem, monitor, {.only = part});
+    });
     Solution solution;
-    nsgs->solve(problem, settings, solution, &start);
-    EXPECT_TRUE(last_impulse(*nsgs).allFinite()) << i;
+    solver.solve(problem, settings, solution, &start);
+    EXPECT_TRUE(nsgs.last_impulse().allFinite()) << i;
   }
 }
 

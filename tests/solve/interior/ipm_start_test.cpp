@@ -7,7 +7,8 @@
 #include "tribo/generate/generators.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/solve/catalogue.h"
-#include "tribo/solve/interior/ipm.h"
+#include "tribo/solve/driver/loop_solver.h"
+#include "tribo/solve/interior/ipm_solver.h"
 
 namespace tribo {
 namespace {
@@ -52,35 +53,43 @@ TEST(IpmStart, APathIsLeftAtItsTarget) {
   make_solver("nsgs")->solve(problem, few, solution);
   ASSERT_GT(certify(problem, solution).error.value, 1e-2);
   const Vector start = solution.impulse;
-  const auto ipm = make_ipm();
-  const Report whole = ipm->solve(problem, to(1e-8), solution, &start);
+  Ipm ipm;
+  const Report whole = ipm.solve(problem, to(1e-8), solution, &start);
   ASSERT_EQ(whole.status, Status::converged);
 
-  set_plan(*ipm, {.target = 1e-2});
-  const Report path = ipm->solve(problem, to(1e-8), solution, &start);
+  double target = 1e-2;
+  Budget budget;
+  Status ended = Status::converged;
+  LoopSolver path_only("path", [&](const ContactProblem&, Monitor& monitor) {
+    monitor.run_stage("path", budget, Monitor::From::best,
+                      [&] { ended = ipm.follow_path(problem, monitor, target); });
+    return ended;
+  });
+  const Report path = path_only.solve(problem, to(1e-8), solution, &start);
   EXPECT_NE(path.status, Status::converged);
   EXPECT_LE(certify(problem, solution).error.value, 1e-2);
   EXPECT_GT(certify(problem, solution).error.value, 1e-8);
   EXPECT_GT(path.factorizations, 0);
   EXPECT_LT(path.factorizations, whole.factorizations);
 
-  const double flops = path_flops(*ipm);
+  const double flops = ipm.factor_flops();
   EXPECT_GT(flops, 0.0);
-  set_plan(*ipm, {.target = 1e-2, .most_flops = 0.5 * flops});
-  EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).factorizations, 0);
+  budget.factor_flops = 0.5 * flops;
+  EXPECT_EQ(path_only.solve(problem, to(1e-8), solution, &start).factorizations, 0);
 
   // Nothing to do, or no time to do it in.
-  set_plan(*ipm, {.target = 10.0});
-  EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).factorizations, 0);
-  EXPECT_EQ(path_flops(*ipm), flops);
-  set_plan(*ipm, {.target = 1e-6});
-  few.max_iterations = 2;
-  const Report cut = ipm->solve(problem, few, solution, &start);
-  EXPECT_EQ(cut.status, Status::iteration_limit);
-  EXPECT_EQ(cut.factorizations, 2);
+  budget = {};
+  target = 10.0;
+  EXPECT_EQ(path_only.solve(problem, to(1e-8), solution, &start).factorizations, 0);
+  EXPECT_EQ(ipm.factor_flops(), flops);
+  target = 1e-6;
+  budget.iterations = 2;
+  EXPECT_EQ(path_only.solve(problem, to(1e-8), solution, &start).factorizations, 2);
+  EXPECT_EQ(ended, Status::iteration_limit);
+  budget = {.factorizations = 3};
+  EXPECT_EQ(path_only.solve(problem, to(1e-8), solution, &start).factorizations, 3);
 
-  set_plan(*ipm, IpmPlan{});
-  EXPECT_EQ(ipm->solve(problem, to(1e-8), solution, &start).status, Status::converged);
+  EXPECT_EQ(ipm.solve(problem, to(1e-8), solution, &start).status, Status::converged);
 }
 
 // From impulses far too large steps are short at once: two of them and it is left, where patience would take nine.
@@ -90,10 +99,12 @@ TEST(IpmStart, APathIsLeftWhereStepsAreShort) {
   scene.slide = true;
   const ContactProblem problem = generate("wall", scene);
   const Vector start = Vector::Ones(problem.row_count());
-  const auto ipm = make_ipm();
-  set_plan(*ipm, {.target = 1e-4});
+  Ipm ipm;
+  LoopSolver path_only("path", [&](const ContactProblem&, Monitor& monitor) {
+    return ipm.follow_path(problem, monitor, 1e-4);
+  });
   Solution solution;
-  const Report report = ipm->solve(problem, to(1e-8), solution, &start);
+  const Report report = path_only.solve(problem, to(1e-8), solution, &start);
   EXPECT_EQ(report.status, Status::stalled);
   EXPECT_EQ(report.factorizations, 2);
   EXPECT_TRUE(solution.impulse.allFinite());

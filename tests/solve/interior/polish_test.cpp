@@ -16,8 +16,7 @@ class PolishOnly final : public Solver {
  public:
   explicit PolishOnly(bool convex_newton = false) : convex_newton_(convex_newton) {}
   std::string_view name() const override { return "polish"; }
-
- protected:
+  std::unique_ptr<Solver> clone() const override { return std::make_unique<PolishOnly>(convex_newton_); }
   Status iterate(const ContactProblem& problem, Monitor& monitor) override {
     Index iteration = 0;
     if (convex_newton_) {

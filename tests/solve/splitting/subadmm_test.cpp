@@ -18,7 +18,8 @@ namespace {
 
 struct Variant {
   const char* name;
-  std::unique_ptr<Solver> (*make)();
+  std::unique_ptr<Solver> (*make_with)(const SubAdmmOptions&);
+  std::unique_ptr<Solver> make() const { return make_with({}); }
 };
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }

@@ -32,11 +32,6 @@ constexpr Index kSizes = 32, kTreeCounts = 4;
 // Trees up to this size are one dense block to a solver that splits by bodies, as a free body is.
 constexpr Index kDenseTree = 6;
 
-// Solvers whose penalties come from the masses of the bodies.
-bool wants_masses(std::string_view solver) {
-  return solver.starts_with("subadmm") || solver.starts_with("admm-full");
-}
-
 // Of one constraint.
 void copy_rows(const double* from, Index rows, double* to) {
   to[0] = from[0];
@@ -58,8 +53,10 @@ struct StepSolver::Slot {
 };
 
 StepSolver::StepSolver(const Model& model, const std::string& solver)
-    : model_(&model), articulations_(model), solver_(solver), normalized_(!wants_masses(solver)) {
-  make_solver(solver);  // an unknown name is refused now, not in the first step with a contact
+    : model_(&model),
+      articulations_(model),
+      prototype_(make_solver(solver)),
+      normalized_(!prototype_->traits().uses_masses) {
   const Index trees = model.tree_count();
   root_.resize(trees);
   island_of_.resize(trees);
@@ -72,7 +69,7 @@ StepSolver::~StepSolver() = default;
 StepSolver::Slot& StepSolver::slot(Index number, std::vector<std::unique_ptr<Slot>>& slots) {
   while (static_cast<Index>(slots.size()) <= number) {
     slots.push_back(std::make_unique<Slot>());
-    slots.back()->solver = make_solver(solver_);
+    slots.back()->solver = prototype_->clone();
   }
   return *slots[number];
 }

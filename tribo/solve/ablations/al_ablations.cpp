@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/driver/scoped_interrupt.h"
 #include "tribo/solve/newton/surrogate_newton.h"
 
 namespace tribo {
@@ -24,11 +25,13 @@ constexpr int kHalvings = 40;
 
 class AlAblation final : public Solver {
  public:
-  AlAblation(std::string_view name, Globalisation method) : name_(name), method_(method) {}
+  AlAblation(std::string_view name, Globalisation method, const AlAblationOptions& options)
+      : name_(name), method_(method), options_(options) {}
   std::string_view name() const override { return name_; }
-  std::vector<Option> options() override;
-
- protected:
+  std::unique_ptr<Solver> clone() const override {
+    return std::make_unique<AlAblation>(name_, method_, options_);
+  }
+  std::vector<Option> options() override { return describe(options_); }
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
@@ -39,10 +42,7 @@ class AlAblation final : public Solver {
 
   std::string_view name_;
   Globalisation method_;
-  // Options.
-  double beta_start_ = 1e4, kappa_ = 10.0, beta_max_ = 1e8, zeta_ = 0.25;
-  double inner_tolerance_ = 1e-10;
-  Index newton_steps_ = 50;
+  AlAblationOptions options_;
 
   SurrogateNewton newton_;
   ProximalLaw law_;
@@ -50,18 +50,6 @@ class AlAblation final : public Solver {
   Vector v_, dofs_;                      // [dofs]
   Index failures_ = 0;
 };
-
-std::vector<Option> AlAblation::options() {
-  return {
-      real_option("beta", "first penalty, N s per m/s", beta_start_, 1e-6, 1e12),
-      real_option("kappa", "growth of the penalty", kappa_, 1.0, 1e6),
-      real_option("beta_max", "largest penalty", beta_max_, 1e-6, 1e16),
-      real_option("zeta", "reduction of |J v - z| that keeps the penalty", zeta_, 0.0, 1.0),
-      real_option("inner_tolerance", "surrogate residual in the A^-1 norm, sqrt(J)", inner_tolerance_, 1e-16,
-                  1.0),
-      integer_option("newton", "Newton steps per outer step", newton_steps_, 1, 10000),
-  };
-}
 
 void AlAblation::prepare(const ContactProblem& problem, Monitor& monitor) {
   newton_.set_backtracking(kArmijo, kHalvings);
@@ -95,22 +83,21 @@ void AlAblation::lag_skew(const ContactProblem& problem) {
 }
 
 Status AlAblation::iterate(const ContactProblem& problem, Monitor& monitor) {
-  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
-  if (std::isfinite(monitor.settings().time_limit)) newton_.set_interrupt(&interrupt);
+  const ScopedInterrupt limit(monitor, newton_);
   const Status status = run(problem, monitor);
-  newton_.set_interrupt(nullptr);
   monitor.note_count("inner failures", failures_);
   return status;
 }
 
 Status AlAblation::run(const ContactProblem& problem, Monitor& monitor) {
   prepare(problem, monitor);
-  double beta = beta_start_, last_slack = 0.0;
+  double beta = options_.beta, last_slack = 0.0;
   law_.prepare_uniform(problem, beta);
-  for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
-    const SurrogateNewton::Result inner = newton_.solve(problem, monitor.settings().law, law_, multiplier_,
-                                                        skew_, v_, method_, inner_tolerance_, newton_steps_);
-    for (Index step = 0; step < inner.steps; ++step) monitor.count_factorization();
+  for (Index k = 1; k <= monitor.iterations_left() && monitor.may_factorize(); ++k) {
+    const SurrogateNewton::Result inner =
+        newton_.solve(problem, monitor.settings().law, law_, multiplier_, skew_, v_, method_,
+                      options_.inner_tolerance, std::min(options_.newton, monitor.factorizations_left()));
+    monitor.count_factorizations(inner.steps);
     failures_ += inner.solved ? 0 : 1;
     if (monitor.out_of_time(k)) return Status::time_limit;
     const double now = slack();
@@ -120,8 +107,8 @@ Status AlAblation::run(const ContactProblem& problem, Monitor& monitor) {
     problem.velocity_of(multiplier_, dofs_, velocity_);
     if (monitor.check(k, multiplier_, velocity_, beta)) return Status::converged;
     if (!problem.is_symmetric()) lag_skew(problem);
-    if (now > zeta_ * last_slack && beta < beta_max_) {
-      beta = std::min(kappa_ * beta, beta_max_);
+    if (now > options_.zeta * last_slack && beta < options_.beta_max) {
+      beta = std::min(options_.kappa * beta, options_.beta_max);
       law_.prepare_uniform(problem, beta);
     }
     last_slack = now;
@@ -131,12 +118,24 @@ Status AlAblation::run(const ContactProblem& problem, Monitor& monitor) {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_al_dogleg() {
-  return std::make_unique<AlAblation>("al-dogleg", Globalisation::dogleg);
+std::vector<Option> describe(AlAblationOptions& o) {
+  return {
+      real_option("beta", "first penalty", "N s per m/s", o.beta, 1e-6, 1e12),
+      real_option("kappa", "growth of the penalty", "1", o.kappa, 1.0, 1e6),
+      real_option("beta_max", "largest penalty", "N s per m/s", o.beta_max, 1e-6, 1e16),
+      real_option("zeta", "reduction of |J v - z| that keeps the penalty", "1", o.zeta, 0.0, 1.0),
+      real_option("inner_tolerance", "surrogate residual in the A^-1 norm", "sqrt(J)", o.inner_tolerance,
+                  1e-16, 1.0),
+      integer_option("newton", "Newton steps per outer step", o.newton, 1, 10000),
+  };
 }
 
-std::unique_ptr<Solver> make_al_damped() {
-  return std::make_unique<AlAblation>("al-damped", Globalisation::damped);
+std::unique_ptr<Solver> make_al_dogleg(const AlAblationOptions& options) {
+  return std::make_unique<AlAblation>("al-dogleg", Globalisation::dogleg, options);
+}
+
+std::unique_ptr<Solver> make_al_damped(const AlAblationOptions& options) {
+  return std::make_unique<AlAblation>("al-damped", Globalisation::damped, options);
 }
 
 }  // namespace tribo

@@ -7,11 +7,11 @@
 #include "tribo/solve/auto/pile_stage.h"
 #include "tribo/solve/auto/restarts.h"
 #include "tribo/solve/driver/monitor.h"
-#include "tribo/solve/interior/ipm.h"
-#include "tribo/solve/newton/alnewton.h"
+#include "tribo/solve/interior/ipm_solver.h"
+#include "tribo/solve/newton/alnewton_solver.h"
 #include "tribo/solve/newton/canal.h"
 #include "tribo/solve/splitting/admm.h"
-#include "tribo/solve/sweeps/nsgs.h"
+#include "tribo/solve/sweeps/nsgs_solver.h"
 #include "tribo/solve/sweeps/tiny_sweeps.h"
 #include "tribo/solve/systems/newton_system.h"
 
@@ -40,7 +40,8 @@ constexpr Index kLargestFrictionalPile = 3000;  // constraints; as a whole it ta
 constexpr double kFrictionalFactor = 150.0;     // ... each worth so many sweeps at most: some serve again
 constexpr double kPathTarget = 1e-4;            // error at which its interior path is left
 constexpr Index kPathIterations = 22;
-constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;  // outer steps of convex surrogates
+constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;         // outer steps of convex surrogates, ...
+constexpr Index kConvexFactors = 270, kPatientConvexFactors = 670;  // ... and their factorisations
 constexpr double kShallowPileBeta = 1e3;
 constexpr double kCheapFactor = 40.0;    // sweeps that one factorisation of it may cost, ...
 constexpr double kFinishFactor = 400.0;  // ... and where few of them are left to do
@@ -53,12 +54,11 @@ constexpr Index kPointIterations = 150;
 constexpr Index kShortAdmm = 25;
 constexpr Index kRounds = 4;
 constexpr double kLastResort = 60000.0;  // sweeps that the last attempt at a step of a simulation may cost
-constexpr Index kFewestFactors = 10, kLastFactors = 600, kLastSurrogateSteps = 1500;
+constexpr Index kFewestFactors = 10, kLastFactors = 600;
 constexpr Index kFewToRestart = 30;  // constraints of an island that is worth other starts
 // Newton, given time, arrives from zero in 400 to 1600 factorisations where it does; other starts in 150 or not at all.
 constexpr Index kPatientFactors = 2000, kPatientIterations = 400;
 constexpr Index kRestarts = 8, kRestartFactors = 150;
-constexpr double kUsedAgain = 3.0;   // Newton steps of surrogates per factorisation
 constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
 constexpr double kSlidingShare = 0.1;
 
@@ -88,13 +88,15 @@ bool is_frictional(const ContactProblem& problem, const Monitor& monitor) {
   return monitor.settings().law == Law::exact && problem.has_friction();
 }
 
+using From = Monitor::From;
+
 class Auto final : public Solver {
  public:
+  explicit Auto(const AutoOptions& options) : options_(options) {}
   std::string_view name() const override { return "auto"; }
-  bool leaves_tiny_islands() const override { return true; }
-  std::vector<Option> options() override;
-
- protected:
+  std::unique_ptr<Solver> clone() const override { return make_auto(options_); }
+  SolverTraits traits() const override { return {.small_islands_apart = true}; }
+  std::vector<Option> options() override { return describe(options_); }
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
@@ -103,61 +105,43 @@ class Auto final : public Solver {
   bool run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor,
                             const DenseHalf* half = nullptr);
   Status run_rounds(const ContactProblem& problem, Monitor& monitor);
-  bool run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor);
+  bool run_sweeps(Index probe, Index promising, Monitor& monitor);
   bool run_warm(const ContactProblem& problem, Monitor& monitor);
   bool run_prediction(const ContactProblem& problem, Monitor& monitor);
   bool run_shallow_pile(const ContactProblem& problem, Monitor& monitor);
   bool run_frictional_pile(const ContactProblem& problem, Monitor& monitor);
-  bool run_convex(const ContactProblem& problem, Monitor& monitor);
-  // Of `canal`: growth of the penalty, outer steps without headway, Newton steps and outer steps.
-  struct Surrogates {
-    const char* growth;
-    Index stall, newton_steps, outer_steps;
-    bool from_best;
-  };
-  bool run_surrogates(const Surrogates& how, const ContactProblem& problem, Monitor& monitor);
+  bool run_convex(Monitor& monitor, From from, Index factorizations = kConvexFactors);
+  bool run_patient_convex(Monitor& monitor);
   bool run_last_resort(const ContactProblem& problem, Monitor& monitor);
   bool run_restarts(const ContactProblem& problem, Monitor& monitor);
+  bool run_newton_as(const AlNewtonStart& start, const Budget& budget, From from,
+                     const ContactProblem& problem, Monitor& monitor);
   bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
-  bool run_point(const ContactProblem& problem, Monitor& monitor);
+  bool run_point(Monitor& monitor);
   bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
-  bool run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
-           const ContactProblem& problem, Monitor& monitor, bool from_best = true);
-  bool is_dear(const ContactProblem& problem) const;
+  bool run_admm(Index iterations, Monitor& monitor, From from);
+  static bool is_dear(const ContactProblem& problem, const Monitor& monitor);
   bool is_dear_pile() const { return pile_factor_ > dear_from_; }
   bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
 
-  // Options.
-  Index admm_iterations_ = 40;
-  Index large_ = 20000;
-
-  std::unique_ptr<Solver> sweeps_, admm_, newton_, convex_, point_;
+  AutoOptions options_;
+  Nsgs sweeps_;
+  AlNewton newton_;
+  Ipm point_;
+  std::unique_ptr<Solver> admm_, convex_, patient_convex_;
   PileStage pile_;
   TinySweeps tiny_;
   DenseSweeps sweeps_on_few_;
-  Solution solution_;
-  Vector origin_;                    // where the caller started
-  double factor_flops_ = 0.0;        // multiply-adds of a factorisation, known once ADMM has made one
+  Vector start_;
   double pile_factor_ = 0.0;         // sweeps that one factorisation of a pile costs, 0: not known, ...
   double dear_from_ = kCheapFactor;  // ... and how many are too many
   bool point_tried_ = false, convex_tried_ = false;
   bool cold_ = true;  // started from zero
 };
 
-std::vector<Option> Auto::options() {
-  return {
-      integer_option("admm_iterations", "iterations of ADMM before the second-order methods",
-                     admm_iterations_, 0, 1000000),
-      integer_option("large", "constraints of an island above which only first-order methods are used",
-                     large_, 1, 100000000),
-  };
-}
-
 Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
-  factor_flops_ = 0.0;
   point_tried_ = convex_tried_ = false;
-  origin_ = monitor.start();
-  cold_ = origin_.isZero(0.0);
+  cold_ = monitor.start().isZero(0.0);
   if (SmallDelassus::is_tiny(problem) &&
       (cold_ || problem.constraint_count() == 1 || problem.has_delassus())) {
     return run_tiny(problem, monitor);
@@ -166,8 +150,8 @@ Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
 }
 
 Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
-  const bool done = tiny_.run(problem, monitor, kTinySweeps);
-  monitor.note_stage("tiny sweeps");
+  const bool done = monitor.run_stage("tiny sweeps", {.iterations = kTinySweeps}, From::best,
+                                      [&] { tiny_.run(problem, monitor); });
   if (done || monitor.prove_infeasible() || run_newton(0, problem, monitor)) return Status::converged;
   return run_rounds(problem, monitor);
 }
@@ -177,8 +161,8 @@ bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
   if (cold_ && run_prediction(problem, monitor)) return true;
   const bool near = monitor.best_error() <= near_error(problem);
   if (!near) {
-    const bool done = sweeps_on_few_.run(problem, monitor, kWarmSweeps);
-    monitor.note_stage("dense sweeps");
+    const bool done = monitor.run_stage("dense sweeps", {.iterations = kWarmSweeps}, From::best,
+                                        [&] { sweeps_on_few_.run(problem, monitor); });
     if (done) return true;
   }
   return run_newton_from_here(kDenseFactors, problem, monitor, near ? nullptr : &sweeps_on_few_.half());
@@ -205,31 +189,30 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
     }
   }
   if (pile && !cold_) return run_last_resort(problem, monitor) ? Status::converged : Status::stalled;
-  if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return Status::converged;
+  if (run_sweeps(kProbeSweeps, kPromisingSweeps, monitor)) return Status::converged;
   if (monitor.prove_infeasible()) return Status::converged;  // the monitor knows better how it ended
-  const bool first_order_only = problem.constraint_count() > large_;
+  const bool first_order_only = problem.constraint_count() > options_.large;
   if (cold_ && !dense && !pile && !first_order_only && run_prediction(problem, monitor))
     return Status::converged;
-  Index admm_iterations = admm_iterations_;
+  Index admm_iterations = options_.admm_iterations;
   if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
     // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.
-    if (run(admm_, make_admm, std::min(kShortAdmm, admm_iterations), problem, monitor, false))
-      return Status::converged;
-    if (prefers_interior_point(problem, monitor.best()) && run_point(problem, monitor)) {
+    if (run_admm(std::min(kShortAdmm, admm_iterations), monitor, From::start)) return Status::converged;
+    if (prefers_interior_point(problem, monitor.best()) && run_point(monitor)) {
       return Status::converged;
     }
   }
   for (Index round = 0; round < kRounds; ++round) {
     const double before = monitor.best_error();
-    if (run(admm_, make_admm, admm_iterations, problem, monitor, round > 0)) return Status::converged;
+    if (run_admm(admm_iterations, monitor, round > 0 ? From::best : From::start)) return Status::converged;
     admm_iterations = first_order_only ? admm_iterations * 20 : std::max<Index>(500, 2 * admm_iterations);
     if (round == 0 && run_sweeps_instead(problem, monitor)) return Status::converged;
     if (first_order_only) continue;
     if (run_newton(round, problem, monitor)) return Status::converged;
-    if (run_point(problem, monitor)) return Status::converged;
+    if (run_point(monitor)) return Status::converged;
     // Slower, but it gets through where Newton on the exact law circles.
     if (round == 0 && is_frictional(problem, monitor) && problem.constraint_count() <= kFewConstraints &&
-        run_surrogates({"2", 30, 800, kConvexSteps, false}, problem, monitor)) {
+        run_convex(monitor, From::start)) {
       return Status::converged;
     }
     if (round > 0 && monitor.best_error() > 0.5 * before) break;
@@ -240,11 +223,12 @@ Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
 // The last resort of small islands that began from zero: Newton with patience, then from elsewhere; a step of a simulation has the next one to do better.
 bool Auto::run_restarts(const ContactProblem& problem, Monitor& monitor) {
   if (!cold_ || problem.constraint_count() > kFewToRestart || !is_frictional(problem, monitor)) return false;
-  if (!newton_) newton_ = make_alnewton();
+  start_ = monitor.start();
   for (Index k = -1; k < kRestarts; ++k) {
-    if (k >= 0) restart(problem, monitor.best(), k, origin_);
-    set_plan(*newton_, {.factorizations = k < 0 ? kPatientFactors : kRestartFactors});
-    if (run(newton_, make_alnewton, kPatientIterations, problem, monitor, false)) return true;
+    if (k >= 0) restart(problem, monitor.best(), k, start_);
+    const Budget budget{.iterations = kPatientIterations,
+                        .factorizations = k < 0 ? kPatientFactors : kRestartFactors};
+    if (monitor.run(newton_, budget, start_)) return true;
   }
   return false;
 }
@@ -252,9 +236,8 @@ bool Auto::run_restarts(const ContactProblem& problem, Monitor& monitor) {
 // From the impulses of the last step a Newton step or two end far below the tolerance, and the next step then
 // needs none. Where contacts have changed since, sweeps find out which for less.
 bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
-  if (cold_ || problem.constraint_count() > large_) return false;
-  if (!sweeps_) sweeps_ = make_nsgs();
-  if (monitor.best_error() > near_error(problem) && iterate_as(*sweeps_, kWarmSweeps, problem, monitor))
+  if (cold_ || problem.constraint_count() > options_.large) return false;
+  if (monitor.best_error() > near_error(problem) && monitor.run(sweeps_, {.iterations = kWarmSweeps}))
     return true;
   const bool small = problem.constraint_count() <= kFewConstraints;
   return run_newton_from_here(small ? kDenseFactors : kWarmFactors, problem, monitor);
@@ -262,28 +245,32 @@ bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
 
 bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor,
                                 const DenseHalf* half) {
-  if (!newton_) newton_ = make_alnewton();
   const double error = monitor.best_error();
   const bool good_enough = error <= monitor.tolerance();
   const NewtonForm form = suitable_form(problem);
   const bool dense = form == NewtonForm::dense || form == NewtonForm::trees;
   if (good_enough) factorizations = kPolishFactors;
-  set_plan(*newton_, {.factorizations = factorizations,
-                      .beta = penalty_from(error),
-                      .natural_steps = dense ? kNaturalSteps : 0,
-                      .stiffens = error <= kVeryNear && is_chain(problem),
-                      .half = half});
+  const AlNewtonStart start{.beta = penalty_from(error),
+                            .natural_steps = dense ? kNaturalSteps : 0,
+                            .stiffens = error <= kVeryNear && is_chain(problem),
+                            .half = half};
   if (error <= kVeryNear) monitor.aim(kDeep * monitor.tolerance());
-  iterate_as(*newton_, kNewtonIterations, problem, monitor);
+  run_newton_as(start, {.iterations = kNewtonIterations, .factorizations = factorizations}, From::best,
+                problem, monitor);
   return monitor.settle();
+}
+
+bool Auto::run_newton_as(const AlNewtonStart& start, const Budget& budget, From from,
+                         const ContactProblem& problem, Monitor& monitor) {
+  return monitor.run_stage(newton_.name(), budget, from, [&] { newton_.iterate(problem, monitor, start); });
 }
 
 // Stacks, at rest or sliding, need nothing else, whatever their height; others give up before anything is
 // factorised.
 bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
-  if (!newton_) newton_ = make_alnewton();
-  set_plan(*newton_, {.only_prediction = true, .factorizations = kPredictionFactors});
-  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor, false);
+  return run_newton_as({.only_prediction = true},
+                       {.iterations = kNewtonIterations, .factorizations = kPredictionFactors}, From::start,
+                       problem, monitor);
 }
 
 // A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
@@ -291,19 +278,18 @@ bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
 bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
   pile_factor_ = 0.0;
   dear_from_ = kCheapFactor;
-  if (problem.constraint_count() > std::min(large_, pile_.largest_shallow())) return false;
+  if (problem.constraint_count() > std::min(options_.large, pile_.largest_shallow())) return false;
   if (is_frictional(problem, monitor) && problem.constraint_count() <= kLargestFrictionalPile &&
       suitable_form(problem) != NewtonForm::trees) {
     return run_frictional_pile(problem, monitor);
   }
   if (pile_.run(problem, monitor, PileStage::Effort::briefly) || monitor.prove_infeasible()) return true;
-  if (!newton_) newton_ = make_alnewton();
-  set_plan(*newton_, {.factorizations = kShallowPileFactors,
-                      .beta = kShallowPileBeta,
-                      .most_flops = kCheapFactor * sweep_flops(problem)});
-  if (iterate_as(*newton_, kNewtonIterations, problem, monitor)) return true;
-  pile_factor_ = factor_flops(*newton_) / sweep_flops(problem);
-  return !is_dear_pile() && run_point(problem, monitor);
+  const Budget budget{.iterations = kNewtonIterations,
+                      .factorizations = kShallowPileFactors,
+                      .factor_flops = kCheapFactor * sweep_flops(problem)};
+  if (run_newton_as({.beta = kShallowPileBeta}, budget, From::best, problem, monitor)) return true;
+  pile_factor_ = newton_.factor_flops() / sweep_flops(problem);
+  return !is_dear_pile() && run_point(monitor);
 }
 
 // With friction Newton goes round in circles from what sweeps leave: penalties too stiff to be solved, and softer ones
@@ -312,77 +298,69 @@ bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
 bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) {
   dear_from_ = kFrictionalFactor;
   if (pile_.run(problem, monitor, PileStage::Effort::at_a_glance) || monitor.prove_infeasible()) return true;
-  if (!point_) point_ = make_ipm();
-  set_plan(*point_, {.target = kPathTarget, .most_flops = dear_from_ * sweep_flops(problem)});
-  if (iterate_as(*point_, kPathIterations, problem, monitor)) return true;
-  pile_factor_ = path_flops(*point_) / sweep_flops(problem);
+  const Budget budget{.iterations = kPathIterations, .factor_flops = dear_from_ * sweep_flops(problem)};
+  const bool done = monitor.run_stage(point_.name(), budget, From::best,
+                                      [&] { point_.follow_path(problem, monitor, kPathTarget); });
+  if (done) return true;
+  pile_factor_ = point_.factor_flops() / sweep_flops(problem);
   if (is_dear_pile()) return false;
-  return run_convex(problem, monitor) || run_point(problem, monitor);
+  // As long as their penalty grows slowly. Where surrogates do not get ahead from what the stages before have found, they
+  // mostly do from where those began.
+  return run_convex(monitor, From::best) || run_patient_convex(monitor) || run_point(monitor);
 }
 
-// As long as their penalty grows slowly. Where they do not get ahead from what the stages before have found, they mostly
-// do from where those began.
-bool Auto::run_convex(const ContactProblem& problem, Monitor& monitor) {
-  return run_surrogates({"2", 30, 800, kConvexSteps, true}, problem, monitor) ||
-         run_surrogates({"1.5", 60, 2000, kLongConvexSteps, false}, problem, monitor);
-}
-
-bool Auto::run_surrogates(const Surrogates& how, const ContactProblem& problem, Monitor& monitor) {
+// Convex surrogates whose penalty grows slowly.
+bool Auto::run_convex(Monitor& monitor, From from, Index factorizations) {
   convex_tried_ = true;
-  if (!convex_) {
-    convex_ = make_canal();
-    convex_->set_option("beta", "30");
-    convex_->set_option("inner", "0.3");
-  }
-  convex_->set_option("growth", how.growth);
-  convex_->set_option("stall", std::to_string(how.stall));
-  convex_->set_option("newton_total", std::to_string(how.newton_steps));
-  return run(convex_, make_canal, how.outer_steps, problem, monitor, how.from_best);
+  if (!convex_) convex_ = make_canal({.beta = 30.0, .growth = 2.0, .inner = 0.3, .stall = 30});
+  return monitor.run(*convex_, {.iterations = kConvexSteps, .factorizations = factorizations}, from);
+}
+
+bool Auto::run_patient_convex(Monitor& monitor) {
+  if (!patient_convex_)
+    patient_convex_ = make_canal({.beta = 30.0, .growth = 1.5, .inner = 0.3, .stall = 60});
+  return monitor.run(*patient_convex_,
+                     {.iterations = kLongConvexSteps, .factorizations = kPatientConvexFactors}, From::start);
 }
 
 // A pile on its way that nothing above has solved: one more attempt, as long as its factorisations are worth their time.
 // The step then ends with the best impulses known and what they are good for.
 bool Auto::run_last_resort(const ContactProblem& problem, Monitor& monitor) {
-  if (run_sweeps(kProbeSweeps, kPromisingSweeps, problem, monitor)) return true;
-  if (run(admm_, make_admm, admm_iterations_, problem, monitor, false)) return true;
-  const double factor = std::max({pile_factor_, factor_flops_ / sweep_flops(problem), 1.0});
+  if (run_sweeps(kProbeSweeps, kPromisingSweeps, monitor)) return true;
+  if (run_admm(options_.admm_iterations, monitor, From::start)) return true;
+  const double factor = std::max({pile_factor_, monitor.factor_flops() / sweep_flops(problem), 1.0});
   const auto worth = static_cast<Index>(kLastResort / factor);
-  if (worth < kFewestFactors || problem.constraint_count() > large_) return false;
+  if (worth < kFewestFactors || problem.constraint_count() > options_.large) return false;
   if (is_frictional(problem, monitor) && !convex_tried_) {
-    const Index steps = std::min(static_cast<Index>(kUsedAgain * worth), kLastSurrogateSteps);
-    return run_surrogates({"2", 30, steps, kConvexSteps, true}, problem, monitor);
+    return run_convex(monitor, From::best, std::min(worth, kLastFactors));
   }
-  if (!newton_) newton_ = make_alnewton();
-  set_plan(*newton_, {.factorizations = std::min(worth, kLastFactors), .beta = kWarmBeta});
-  return run(newton_, make_alnewton, kNewtonIterations, problem, monitor) ||
-         (worth >= kPointIterations && run_point(problem, monitor));
+  const Budget budget{.iterations = kNewtonIterations, .factorizations = std::min(worth, kLastFactors)};
+  return run_newton_as({.beta = kWarmBeta}, budget, From::best, problem, monitor) ||
+         (worth >= kPointIterations && run_point(monitor));
 }
 
 bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {
-  if (!newton_) newton_ = make_alnewton();
-  AlNewtonPlan plan;
-  if (round == 0 && !is_dear(problem)) plan.factorizations = kNewtonFactors;
-  if (round == 0 && !cold_) plan.beta = kWarmBeta;
-  set_plan(*newton_, plan);
-  return run(newton_, make_alnewton, kNewtonIterations << round, problem, monitor);
+  Budget budget{.iterations = kNewtonIterations << round};
+  AlNewtonStart start;
+  if (round == 0 && !is_dear(problem, monitor)) budget.factorizations = kNewtonFactors;
+  if (round == 0 && !cold_) start.beta = kWarmBeta;
+  return run_newton_as(start, budget, From::best, problem, monitor);
 }
 
 // An interior point begins better far inside the cones than at an iterate near their boundary; a second try
 // from there would end where the first one did.
-bool Auto::run_point(const ContactProblem& problem, Monitor& monitor) {
+bool Auto::run_point(Monitor& monitor) {
   if (point_tried_) return false;
   point_tried_ = true;
-  if (!point_) point_ = make_ipm();
-  set_plan(*point_, IpmPlan{});
-  return run(point_, make_ipm, kPointIterations, problem, monitor, false);
+  return monitor.run(point_, {.iterations = kPointIterations}, From::start);
 }
 
 // A few sweeps; more where their rate of convergence promises the tolerance soon.
-bool Auto::run_sweeps(Index probe, Index promising, const ContactProblem& problem, Monitor& monitor) {
-  if (run(sweeps_, make_nsgs, probe, problem, monitor)) return true;
+bool Auto::run_sweeps(Index probe, Index promising, Monitor& monitor) {
+  if (monitor.run(sweeps_, {.iterations = probe})) return true;
   double before = monitor.last_error();
   for (Index done = 0; done < promising; done += probe) {
-    if (run(sweeps_, make_nsgs, probe, problem, monitor)) return true;
+    if (monitor.run(sweeps_, {.iterations = probe})) return true;
     const double after = monitor.last_error();
     if (!(after < before)) return false;
     const double per_sweep = std::log(before / after) / static_cast<double>(probe);
@@ -394,29 +372,23 @@ bool Auto::run_sweeps(Index probe, Index promising, const ContactProblem& proble
 }
 
 // One factorisation costs many sweeps; false as long as none has been made.
-bool Auto::is_dear(const ContactProblem& problem) const {
-  return factor_flops_ >= kDearFactor * sweep_flops(problem);
+bool Auto::is_dear(const ContactProblem& problem, const Monitor& monitor) {
+  return monitor.factor_flops() >= kDearFactor * sweep_flops(problem);
 }
 
 // Where the matrix fills in, one factorisation costs many sweeps: they get the time of a Newton method first,
 // as long as they promise to need less.
 bool Auto::run_sweeps_instead(const ContactProblem& problem, Monitor& monitor) {
-  if (!is_dear(problem)) return false;
-  const double sweeps_per_factor = factor_flops_ / sweep_flops(problem);
+  if (!is_dear(problem, monitor)) return false;
+  const double sweeps_per_factor = monitor.factor_flops() / sweep_flops(problem);
   const double most = std::min(sweeps_per_factor * kSweepsPerFactor, 1e6);
-  return run_sweeps(std::max<Index>(20, static_cast<Index>(most / 20.0)), static_cast<Index>(most), problem,
-                    monitor);
+  return run_sweeps(std::max<Index>(20, static_cast<Index>(most / 20.0)), static_cast<Index>(most), monitor);
 }
 
-// One stage from the best iterate so far, or from the caller's start; true when the monitor said to end.
-bool Auto::run(std::unique_ptr<Solver>& solver, std::unique_ptr<Solver> (*make)(), Index iterations,
-               const ContactProblem& problem, Monitor& monitor, bool from_best) {
+bool Auto::run_admm(Index iterations, Monitor& monitor, From from) {
   if (iterations == 0) return false;
-  if (!solver) solver = make();
-  const Report report = solver->solve(problem, monitor.part_settings(iterations), solution_,
-                                      from_best ? &monitor.best() : &origin_);
-  factor_flops_ = std::max(factor_flops_, report.factor_flops);
-  return monitor.take_over(solver->name(), report, solution_);
+  if (!admm_) admm_ = make_admm();
+  return monitor.run(*admm_, {.iterations = iterations}, from);
 }
 
 // The central path does not mind mass ratios where contacts slide, which is where Newton needs many steps.
@@ -436,6 +408,15 @@ bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& i
 
 }  // namespace
 
-std::unique_ptr<Solver> make_auto() { return std::make_unique<Auto>(); }
+std::vector<Option> describe(AutoOptions& o) {
+  return {
+      integer_option("admm_iterations", "iterations of ADMM before the second-order methods",
+                     o.admm_iterations, 0, 1000000),
+      integer_option("large", "constraints of an island above which only first-order methods are used",
+                     o.large, 1, 100000000),
+  };
+}
+
+std::unique_ptr<Solver> make_auto(const AutoOptions& options) { return std::make_unique<Auto>(options); }
 
 }  // namespace tribo

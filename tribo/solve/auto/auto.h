@@ -14,11 +14,20 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "tribo/solve/solver.h"
 
 namespace tribo {
 
-std::unique_ptr<Solver> make_auto();
+struct AutoOptions {
+  Index admm_iterations = 40;  // before the second-order methods
+  Index large = 20000;         // constraints of an island above which only first-order methods are used
+};
+
+// The table of the options: meaning, unit and range of each.
+std::vector<Option> describe(AutoOptions& options);
+
+std::unique_ptr<Solver> make_auto(const AutoOptions& options = {});
 
 }  // namespace tribo

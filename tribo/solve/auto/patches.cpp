@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "tribo/problem/natural_map.h"
-#include "tribo/solve/newton/alnewton.h"
 
 namespace tribo {
 namespace {
@@ -14,6 +13,13 @@ constexpr Index kPatchIterations = 40;
 constexpr double kTightest = 1e-13, kLoosest = 1e-1;
 
 }  // namespace
+
+PatchSolver::PatchSolver()
+    : solver_("alnewton", [this](const ContactProblem& problem, Monitor& monitor) {
+        monitor.run_stage("alnewton", {.factorizations = factorizations_}, Monitor::From::best,
+                          [&] { newton_.iterate(problem, monitor, {.beta = kPatchBeta}); });
+        return Status::stalled;
+      }) {}
 
 void PatchSolver::prepare(const ContactProblem& problem) {
   const BlockJacobian& jacobian = problem.jacobian();
@@ -194,8 +200,7 @@ void PatchSolver::put_back(const ContactProblem& problem, Vector& impulse) {
 PatchSolver::Outcome PatchSolver::solve(const ContactProblem& problem, const Settings& settings,
                                         const Plan& plan, double accuracy, Vector& impulse) {
   Outcome outcome;
-  if (!newton_) newton_ = make_alnewton();
-  set_plan(*newton_, {.factorizations = plan.factorizations, .beta = kPatchBeta});
+  factorizations_ = plan.factorizations;
   Settings own;
   own.law = settings.law;
   own.max_iterations = kPatchIterations;
@@ -210,7 +215,7 @@ PatchSolver::Outcome PatchSolver::solve(const ContactProblem& problem, const Set
     const double reference = common_reference(part_, start_);
     if (!(reference > 0.0)) continue;
     own.tolerance = std::clamp(accuracy * reference_ / reference, kTightest, kLoosest);
-    const Report report = newton_->solve(part_, own, solution_, &start_);
+    const Report report = solver_.solve(part_, own, solution_, &start_);
     outcome.iterations += report.iterations;
     outcome.factorizations += report.factorizations;
     outcome.work += static_cast<double>(report.factorizations) * part_.constraint_count();

@@ -14,17 +14,19 @@
 //     patches.solve(problem, settings, {.allowed = allowed}, 0.1 * allowed, impulse);
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "tribo/problem/problem_filler.h"
-#include "tribo/solve/solver.h"
+#include "tribo/solve/driver/loop_solver.h"
+#include "tribo/solve/newton/alnewton_solver.h"
 
 namespace tribo {
 
 class PatchSolver {
  public:
+  PatchSolver();
+
   struct Plan {
     double allowed = 0.0;       // error of a constraint above which it is bad
     Index core = 60;            // bad constraints of one patch
@@ -75,7 +77,9 @@ class PatchSolver {
 
   ProblemFiller filler_;
   ContactProblem part_;
-  std::unique_ptr<Solver> newton_;
+  AlNewton newton_;
+  Index factorizations_ = 0;  // that a patch may take
+  LoopSolver solver_;
   Solution solution_;
   Vector start_, scratch_;
 };

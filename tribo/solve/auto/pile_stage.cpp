@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "tribo/solve/sweeps/nsgs.h"
-
 namespace tribo {
 namespace {
 
@@ -77,7 +75,7 @@ bool PileStage::fits(const ContactProblem& problem, bool cold) {
 // patches few.
 Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundantWhole : kLargestWhole; }
 
-PileStage::Budget PileStage::budget(Index count, Effort effort) {
+PileStage::Allowance PileStage::allowance(Index count, Effort effort) {
   switch (effort) {
     case Effort::at_a_glance:
     case Effort::briefly:
@@ -93,13 +91,12 @@ PileStage::Budget PileStage::budget(Index count, Effort effort) {
 // a step would cost more per body the larger the pile is.
 void PileStage::plan_after_patches(const ContactProblem& problem, Law law, double allowed) {
   patches_.inspect(problem, law, impulse_, allowed);
-  SweepPlan plan{.same_problem = true,
-                 .only = patches_.around_bad(problem, allowed, redundant_ ? kRingsRedundant : kRings)};
-  const bool local =
-      !plan.only.empty() && static_cast<double>(plan.only.size()) <= kLocalShare * problem.constraint_count();
-  if (!local) plan.only = {};
+  sweep_start_ = {.same_problem = true,
+                  .only = patches_.around_bad(problem, allowed, redundant_ ? kRingsRedundant : kRings)};
+  const std::size_t visits = sweep_start_.only.size();
+  const bool local = visits > 0 && static_cast<double>(visits) <= kLocalShare * problem.constraint_count();
+  if (!local) sweep_start_.only = {};
   count_ = redundant_ ? (local ? kLocalSweeps : kPileSweeps / 2) : kPileSweeps;
-  set_plan(*sweeps_, plan);
 }
 
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
@@ -108,11 +105,7 @@ void PileStage::plan_after_patches(const ContactProblem& problem, Law law, doubl
 bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effort) {
   const bool glances = effort == Effort::at_a_glance && redundant_;
   const bool briefly = effort <= Effort::briefly;
-  if (!sweeps_) {
-    sweeps_ = make_nsgs();
-    sweeps_->set_option("accelerate", "cg");
-  }
-  set_plan(*sweeps_, SweepPlan{});
+  sweep_start_ = {};
   impulse_ = monitor.best();
   patches_.prepare(problem);
   const double few = (redundant_ ? kFewRedundant : kFew) * problem.constraint_count();
@@ -124,16 +117,18 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
   Index spent = 0, patched = 0;
   double relaxation = 1.0;
   bool plain = false;
-  Budget left = budget(problem.constraint_count(), effort);
+  Allowance left = allowance(problem.constraint_count(), effort);
   count_ = glances                                ? kGlanceSweeps
            : problem.has_friction() || redundant_ ? kPileSweeps
                                                   : std::min(kMinimisingSweeps, left.sweeps);
   while (spent < left.sweeps && left.work > 0.0) {
-    const Report report = sweeps_->solve(problem, monitor.part_settings(count_), solution_, &impulse_);
-    if (monitor.take_over(sweeps_->name(), report, solution_)) return true;
-    if (report.status == Status::no_solution_suspected) return false;
+    Status status = Status::stalled;
+    const bool done = monitor.run_stage(sweeps_.name(), {.iterations = count_}, impulse_,
+                                        [&] { status = sweeps_.iterate(problem, monitor, sweep_start_); });
+    if (done) return true;
+    if (status == Status::no_solution_suspected) return false;
     spent += patched > 0 ? std::max(count_, kLeastCharge) : count_;
-    impulse_ = last_impulse(*sweeps_);
+    impulse_ = sweeps_.last_impulse();
     const double target = monitor.tolerance(), allowed = 0.3 * target;
     const Index bad = patches_.inspect(problem, monitor.settings().law, impulse_, allowed);
     const double worst = patches_.worst();
@@ -148,18 +143,17 @@ bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effo
       plain = circling;
       count_ = plain ? kPlainSweeps : first_look ? kPileSweeps - kGlanceSweeps : 2 * kPileSweeps;
       before = worst;
-      set_plan(
-          *sweeps_,
-          SweepPlan{
-              .same_problem = true, .go_on = true, .relaxation = plain ? relaxation : 1.0, .plain = plain});
+      sweep_start_ = {
+          .same_problem = true, .go_on = true, .relaxation = plain ? relaxation : 1.0, .plain = plain};
       continue;
     }
     plan.allowed = is_local ? allowed : std::max(allowed, 0.1 * patches_.worst());
-    const PatchSolver::Outcome outcome =
-        patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
-    left.work -= outcome.work;
-    for (Index k = 0; k < outcome.factorizations; ++k) monitor.count_factorization();
-    monitor.note_stage("patches");
+    monitor.run_stage("patches", {}, Monitor::From::best, [&] {
+      const PatchSolver::Outcome outcome =
+          patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
+      left.work -= outcome.work;
+      monitor.count_factorizations(outcome.factorizations);
+    });
     if (patched++ < kPatchGrowths) grow(plan, patched, largest);
     before = std::numeric_limits<double>::infinity();
     plain = false;

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "tribo/solve/auto/patches.h"
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/sweeps/nsgs_solver.h"
 
 namespace tribo {
 
@@ -36,16 +36,16 @@ class PileStage {
   bool run(const ContactProblem& problem, Monitor& monitor, Effort effort);
 
  private:
-  struct Budget {
+  struct Allowance {
     Index sweeps;
     double work;  // of patches, factorisations times constraints
   };
-  static Budget budget(Index count, Effort effort);
+  static Allowance allowance(Index count, Effort effort);
   void plan_after_patches(const ContactProblem& problem, Law law, double allowed);
 
-  std::unique_ptr<Solver> sweeps_;
+  Nsgs sweeps_{NsgsOptions{.accelerate = NsgsOptions::Acceleration::cg}};
+  SweepStart sweep_start_;  // of the next call
   PatchSolver patches_;
-  Solution solution_;
   Vector impulse_;          // where run() has come to
   Index count_ = 0;         // sweeps of the next call
   bool redundant_ = false;  // many contacts share their pair of bodies

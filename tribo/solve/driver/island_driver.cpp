@@ -4,10 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "tribo/solve/auto/auto.h"
-#include "tribo/solve/catalogue.h"
 #include "tribo/solve/law/one_contact.h"
-#include "tribo/solve/systems/small_delassus.h"
 
 namespace tribo {
 namespace {
@@ -74,8 +71,8 @@ Vec3 solve_alone(const ContactProblem& problem, Index i, Law law) {
 
 }  // namespace
 
-bool IslandDriver::splits(const ContactProblem& problem, const Solver& prototype) {
-  islands_.find(problem, prototype.leaves_tiny_islands() ? 0 : SmallDelassus::kConstraints);
+bool IslandDriver::splits(const ContactProblem& problem, const SolverTraits& traits) {
+  islands_.find(problem, traits.small_islands_apart ? 0 : kFewConstraints);
   if (islands_.count() < 2) return false;
   std::size_t largest = 0;
   for (Index k = 0; k < islands_.count(); ++k) largest = std::max(largest, islands_.constraints(k).size());
@@ -170,12 +167,9 @@ void IslandDriver::prepare(const Solver& prototype, Index version, const Setting
   for (const Index k : order_) {
     if (!slots_[k]) slots_[k] = std::make_unique<Slot>();
     Slot& slot = *slots_[k];
-    const bool tiny = prototype.leaves_tiny_islands() &&
-                      static_cast<Index>(islands_.constraints(k).size()) <= SmallDelassus::kConstraints;
-    if (slot.version == version && slot.tiny == tiny) continue;
-    slot.solver = tiny ? make_auto() : version == 0 ? make_solver(prototype.name()) : clone_solver(prototype);
+    if (slot.version == version) continue;
+    slot.solver = prototype.clone();
     slot.version = version;
-    slot.tiny = tiny;
   }
   std::sort(order_.begin(), order_.end(), [this](Index a, Index b) {
     const std::size_t left = islands_.constraints(a).size(), right = islands_.constraints(b).size();
@@ -191,7 +185,7 @@ Status IslandDriver::solve(const Solver& prototype, Index version, const Contact
   const auto start_time = std::chrono::steady_clock::now();
   impulse.resize(problem.row_count());
   begin(settings);
-  if (prototype.leaves_tiny_islands()) {
+  if (prototype.traits().small_islands_apart) {
     solve_singles(problem, settings, start, impulse);
   } else {
     for (Index k = 0; k < islands_.count(); ++k) order_.push_back(k);

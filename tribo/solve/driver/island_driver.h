@@ -2,9 +2,9 @@
 //
 // Every island stops on its own: its tolerance is chosen so that islands which meet it make a whole that meets
 // the caller's (the scaled error is a maximum; the two-norm of the siconos measure needs a factor sqrt(3)).
-// Tiny islands of solvers with a factorisation to set up go to the direct path of `auto` instead, and those of
-// one constraint are solved where they are, with W_ii and q_i of the whole; under other solvers tiny islands
-// are solved together, since a copy for each would cost more than it gains.
+// Small islands are solved together, since a copy of the solver for each would cost more than it gains; one by one for
+// solvers that ask for it (SolverTraits::small_islands_apart), those of a single constraint then in closed form, where
+// they are, with W_ii and q_i of the whole.
 // Islands run on Settings::threads threads; each is solved by its own object from its own start, so the result
 // has the same bits for any number of threads. Buffers are kept: the same structure again allocates nothing.
 #pragma once
@@ -21,13 +21,15 @@ namespace tribo {
 
 class IslandDriver {
  public:
+  static constexpr Index kFewConstraints = 5;  // up to here an island is small
+
   // True if the problem falls into islands worth separating: several, none of them nearly everything.
-  bool splits(const ContactProblem& problem, const Solver& prototype);
+  bool splits(const ContactProblem& problem, const SolverTraits& traits);
 
   // True if there is more than one island, however large or small they are.
   bool splits_at_all(const ContactProblem& problem);
 
-  // After splits() or splits_at_all(). Fills solution.impulse and the report's counts, history and stages; returns the worst
+  // After splits() or splits_at_all(). Fills `impulse` and the report's counts, history and stages; returns the worst
   // status of the islands. `version` changes when the options of `prototype` do.
   Status solve(const Solver& prototype, Index version, const ContactProblem& problem,
                const Settings& settings, const Vector& start, Vector& impulse, Report& report);
@@ -40,7 +42,6 @@ class IslandDriver {
     ContactProblem problem;
     std::unique_ptr<Solver> solver;
     Index version = -1;
-    bool tiny = false;
     Vector start;
     Solution solution;
     Report report;

@@ -40,11 +40,12 @@ double ConvexPolish::proximal_change() const {
 
 bool ConvexPolish::run(const ContactProblem& problem, Monitor& monitor, const Vector& start, double beta,
                        Index factorizations, Index& iteration) {
+  factorizations = std::min(factorizations, monitor.factorizations_left());
   multiplier_ = start;
   problem.generalized_velocity_of(start, velocity_);
   newton_.start(problem, velocity_);
   recentre(problem, beta);
-  for (Index used = 0; used < factorizations && iteration < monitor.settings().max_iterations; ++used) {
+  for (Index used = 0; used < factorizations && iteration < monitor.iterations_left(); ++used) {
     const ConvexNewton::Step step = newton_.step(problem, potential_);
     if (step.factorized) monitor.count_factorization();
     newton_.linearize(problem, potential_);

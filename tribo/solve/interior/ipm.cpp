@@ -8,7 +8,7 @@
 //   3. where the path folds (the exact law is not monotone) proximal sub-problems, alpha >= 4e-4 scaled, each
 //      with its own path, then the polish again.
 //
-// As a stage of others (IpmPlan) it follows the path only, from the start given, and leaves it half way.
+// As a stage of others (follow_path()) it follows the path only, from the start given, and leaves it half way.
 //
 // Cost: 8 to 30 iterations, one factorisation and two to four solves each, nearly independent of size, mass
 // ratios and sliding. The reduced system has the sparsity of the bodies: a tower costs in proportion to its
@@ -18,12 +18,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <span>
 
-#include "tribo/solve/interior/convex_polish.h"
-#include "tribo/solve/interior/ipm_path.h"
-#include "tribo/solve/interior/polish.h"
+#include "tribo/solve/driver/scoped_interrupt.h"
+#include "tribo/solve/interior/ipm_solver.h"
 #include "tribo/solve/newton/stack_prediction.h"
 
 namespace tribo {
@@ -49,78 +47,54 @@ constexpr double kPathMargin = 0.03, kPathBlockedStep = 0.2;
 constexpr Index kPathBlocked = 2;
 constexpr Index kBlocked = 4;  // while another start is left to try
 
-class Ipm final : public Solver {
- public:
-  std::string_view name() const override { return "ipm"; }
-  bool leaves_tiny_islands() const override { return true; }
-  std::vector<Option> options() override;
-  void set_plan(const IpmPlan& plan) { plan_ = plan; }
-  double path_flops() const { return flops_; }
+RowSystem::Route route_of(IpmOptions::System system) {
+  switch (system) {
+    case IpmOptions::System::dofs:
+      return RowSystem::Route::dofs;
+    case IpmOptions::System::rows:
+      return RowSystem::Route::rows;
+    default:
+      return RowSystem::Route::automatic;
+  }
+}
 
- protected:
-  Status iterate(const ContactProblem& problem, Monitor& monitor) override;
+}  // namespace
 
- private:
-  Status run(const ContactProblem& problem, Monitor& monitor);
-  Status run_path(const ContactProblem& problem, Monitor& monitor);
-  std::span<const IpmStart> starts(const ContactProblem& problem, Law law) const;
-  bool follow_from_starts(const ContactProblem& problem, Monitor& monitor);
-  bool follow(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
-  bool follow_proximal(const ContactProblem& problem, Monitor& monitor);
-  bool exhausted(const Monitor& monitor) const { return iteration_ >= monitor.settings().max_iterations; }
-  bool polish(const ContactProblem& problem, Monitor& monitor, const Vector& start, Index factorizations,
-              bool probe);
-
-  IpmOptions path_options_;
-  double switch_ = 100.0;
-  bool polishes_ = true;
-  Index polish_steps_ = 25;
-  Index proximal_rounds_ = 10;
-
-  IpmPlan plan_;
-  IpmPath path_;
-  Polish polish_;
-  ConvexPolish convex_polish_;
-  Vector anchor_;
-  Index iteration_ = 0;
-  double flops_ = 0.0;  // of a factorisation, where a plan asks for it
-};
-
-std::vector<Option> Ipm::options() {
+std::vector<Option> describe(IpmOptions& o) {
   return {
-      choice_option("system", "linear system: degrees of freedom, constraint rows, or by size",
-                    path_options_.system, {{0, "automatic"}, {1, "dofs"}, {2, "rows"}}),
+      choice_option("system", "linear system: degrees of freedom, constraint rows, or by size", o.system,
+                    {{0, "automatic"}, {1, "dofs"}, {2, "rows"}}),
       choice_option(
           "start",
           "cold start: all pairs at one, Mangoni (4.23), Mangoni (4.57), from sticking contacts; "
           "automatic: the first or second, where blocked the last; stacks at rest begin with the last",
-          path_options_.start,
-          {{0, "automatic"}, {1, "centre"}, {2, "clamped"}, {3, "shifted"}, {4, "stick"}}),
+          o.start, {{0, "automatic"}, {1, "centre"}, {2, "clamped"}, {3, "shifted"}, {4, "stick"}}),
       choice_option("warm",
                     "what is taken from a given impulse: impulses and velocities, velocities, nothing",
-                    path_options_.warm, {{0, "full"}, {1, "partial"}, {2, "none"}}),
-      real_option("warm_margin", "how far inside its cone a warm start is pushed, dimensionless",
-                  path_options_.warm_margin, 1e-8, 10.0),
-      real_option("step_back", "fraction of the way to the boundary of the cones", path_options_.step_back,
-                  0.5, 0.9999),
+                    o.warm, {{0, "full"}, {1, "partial"}, {2, "none"}}),
+      real_option("warm_margin", "how far inside its cone a warm start is pushed", "1", o.warm_margin, 1e-8,
+                  10.0),
+      real_option("step_back", "fraction of the way to the boundary of the cones", "1", o.step_back, 0.5,
+                  0.9999),
       flag_option("equal_steps", "one step length for impulses and velocities (always so with friction)",
-                  path_options_.equal_steps),
-      integer_option("refinements", "corrections of every linear solve", path_options_.refinements, 0, 10),
-      integer_option("patience", "iterations without headway before the path is left", path_options_.patience,
-                     2, 1000),
-      real_option("switch", "multiple of the tolerance at which a first short polish is tried", switch_, 0.0,
-                  1e12),
-      flag_option("polish", "finish with a regularised Newton method on the law itself", polishes_),
-      integer_option("polish_steps", "factorisations of one polish", polish_steps_, 1, 10000),
-      integer_option("proximal_rounds", "proximal sub-problems tried when the path is lost", proximal_rounds_,
-                     0, 10000),
+                  o.equal_steps),
+      integer_option("refinements", "corrections of every linear solve", o.refinements, 0, 10),
+      integer_option("patience", "iterations without headway before the path is left", o.patience, 2, 1000),
+      real_option("switch", "multiple of the tolerance at which a first short polish is tried", "1",
+                  o.switch_error, 0.0, 1e12),
+      flag_option("polish", "finish with a regularised Newton method on the law itself", o.polish),
+      integer_option("polish_steps", "factorisations of one polish", o.polish_steps, 1, 10000),
+      integer_option("proximal_rounds", "proximal sub-problems tried when the path is lost",
+                     o.proximal_rounds, 0, 10000),
   };
 }
+
+Ipm::Ipm(const IpmOptions& options) : options_(options) {}
 
 // True when the monitor has stopped.
 bool Ipm::polish(const ContactProblem& problem, Monitor& monitor, const Vector& start, Index factorizations,
                  bool probe) {
-  if (!polishes_) return false;
+  if (!options_.polish) return false;
   if (monitor.settings().law == Law::convex && !problem.has_delassus()) {
     return convex_polish_.run(problem, monitor, start, 1.0 / kPolishProximal, factorizations, iteration_);
   }
@@ -128,12 +102,13 @@ bool Ipm::polish(const ContactProblem& problem, Monitor& monitor, const Vector& 
                      probe, iteration_) == Polish::End::stopped;
 }
 
-std::span<const IpmStart> Ipm::starts(const ContactProblem& problem, Law law) const {
-  static constexpr std::array kCentre = {IpmStart::centre};
-  static constexpr std::array kSmall = {IpmStart::centre, IpmStart::stick};
-  static constexpr std::array kLarge = {IpmStart::clamped, IpmStart::stick};
-  static constexpr std::array kStill = {IpmStart::stick, IpmStart::centre};
-  if (path_options_.start != IpmStart::automatic) return {&path_options_.start, 1};
+std::span<const IpmOptions::Start> Ipm::starts(const ContactProblem& problem, Law law) const {
+  using Start = IpmOptions::Start;
+  static constexpr std::array kCentre = {Start::centre};
+  static constexpr std::array kSmall = {Start::centre, Start::stick};
+  static constexpr std::array kLarge = {Start::clamped, Start::stick};
+  static constexpr std::array kStill = {Start::stick, Start::centre};
+  if (options_.start != Start::automatic) return {&options_.start, 1};
   if (law == Law::convex || !problem.has_friction()) return kCentre;
   if (is_still_stack(problem)) return kStill;
   if (problem.constraint_count() <= kSmallProblem) return kSmall;
@@ -142,13 +117,14 @@ std::span<const IpmStart> Ipm::starts(const ContactProblem& problem, Law law) co
 
 // True when the monitor has stopped.
 bool Ipm::follow_from_starts(const ContactProblem& problem, Monitor& monitor) {
-  const std::span<const IpmStart> all = starts(problem, monitor.settings().law);
-  IpmOptions options = path_options_;
+  const std::span<const IpmOptions::Start> all = starts(problem, monitor.settings().law);
+  IpmPathOptions options{options_};
+  const double usual = options.sticking;
   for (std::size_t k = 0; k < all.size(); ++k) {
     options.start = all[k];
     options.blocked_steps = k + 1 < all.size() ? kBlocked : 0;
     // The only start from sticking contacts that comes first is that of a stack.
-    options.sticking = k == 0 && all.size() > 1 ? kStackSticking : path_options_.sticking;
+    options.sticking = k == 0 && all.size() > 1 ? kStackSticking : usual;
     path_.start_cold(problem, options, monitor);
     if (follow(problem, options, monitor)) return true;
     if (exhausted(monitor)) return false;
@@ -157,14 +133,15 @@ bool Ipm::follow_from_starts(const ContactProblem& problem, Monitor& monitor) {
 }
 
 // Follows the path to its end, trying a short polish on the way; true when the monitor has stopped.
-bool Ipm::follow(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
-  double level = switch_ * monitor.tolerance();
+bool Ipm::follow(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor) {
+  double level = options_.switch_error * monitor.tolerance();
   for (;;) {
     const IpmPath::End end =
-        path_.run(problem, options, monitor, level, iteration_, monitor.settings().max_iterations);
+        path_.run(problem, options, monitor, level, iteration_, monitor.iterations_left());
     if (end == IpmPath::End::stopped) return true;
     if (end == IpmPath::End::blocked) return false;
-    if (end != IpmPath::End::reached) return polish(problem, monitor, monitor.best(), polish_steps_, false);
+    if (end != IpmPath::End::reached)
+      return polish(problem, monitor, monitor.best(), options_.polish_steps, false);
     if (polish(problem, monitor, path_.impulse(), kProbeSteps, true)) return true;
     level = kProbeInterval * std::min(level, monitor.best_error());
   }
@@ -172,51 +149,59 @@ bool Ipm::follow(const ContactProblem& problem, const IpmOptions& options, Monit
 
 // Proximal point iterations whose sub-problems have no folds; true when the monitor has stopped.
 bool Ipm::follow_proximal(const ContactProblem& problem, Monitor& monitor) {
+  const IpmPathOptions options{options_};
   double alpha = kFirstProximal;
   anchor_ = monitor.best();
-  for (Index round = 0; round < proximal_rounds_ && !exhausted(monitor); ++round) {
+  for (Index round = 0; round < options_.proximal_rounds && !exhausted(monitor); ++round) {
     path_.set_proximal(problem, alpha, anchor_);
-    path_.start_cold(problem, path_options_, monitor);
-    const IpmPath::End end = path_.run(problem, path_options_, monitor, kProximalTarget, iteration_,
-                                       monitor.settings().max_iterations);
+    path_.start_cold(problem, options, monitor);
+    const IpmPath::End end =
+        path_.run(problem, options, monitor, kProximalTarget, iteration_, monitor.iterations_left());
     if (end == IpmPath::End::stopped) return true;
     if (end != IpmPath::End::broken) anchor_ = path_.impulse();
     const double before = monitor.best_error();
-    if (polish(problem, monitor, anchor_, polish_steps_, false)) return true;
+    if (polish(problem, monitor, anchor_, options_.polish_steps, false)) return true;
     if (monitor.best_error() < kHeadway * before) anchor_ = monitor.best();
     alpha = std::max(kProximalFactor * alpha, kLastProximal);
   }
   return false;
 }
 
-Status Ipm::run_path(const ContactProblem& problem, Monitor& monitor) {
-  path_.prepare(problem, monitor.settings().law, path_options_.system);
+Status Ipm::follow_path(const ContactProblem& problem, Monitor& monitor, double target) {
+  const ScopedInterrupt limit(monitor, path_.system());
+  iteration_ = 0;
+  path_.prepare(problem, monitor.settings().law, route_of(options_.system));
   flops_ = path_.system().analyze(problem, path_.is_symmetric(problem));
-  if (flops_ > plan_.most_flops || monitor.best_error() <= plan_.target) return Status::stalled;
-  IpmOptions options = path_options_;
+  if (!monitor.may_factorize(flops_) || monitor.best_error() <= target) return Status::stalled;
+  IpmPathOptions options{options_};
   options.refinements = 0;  // far from the end of the path
   options.warm_margin = kPathMargin;
   options.blocked_step = kPathBlockedStep;
   options.blocked_steps = kPathBlocked;
   path_.start_warm(problem, options, monitor.start());
   const Index last = monitor.iterations_left();
-  const IpmPath::End end = path_.run(problem, options, monitor, plan_.target, iteration_, last);
+  const IpmPath::End end = path_.run(problem, options, monitor, target, iteration_, last);
   if (end == IpmPath::End::stopped) return Status::converged;
   return iteration_ >= last ? Status::iteration_limit : Status::stalled;
 }
 
 Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {
+  const Law law = monitor.settings().law;
+  const IpmPathOptions options{options_};
   iteration_ = 0;
-  if (plan_.target > 0.0) return run_path(problem, monitor);
-  polish_.prepare(problem, monitor.settings().law);
-  if (monitor.settings().law == Law::convex && !problem.has_delassus()) convex_polish_.prepare(problem);
-  const bool warm = path_options_.warm != IpmWarm::none && !monitor.start().isZero(0.0);
-  const RowSystem::Route first = path_options_.system;
+  polish_.prepare(problem, law);
+  if (law == Law::convex && !problem.has_delassus()) convex_polish_.prepare(problem);
+  const bool warm = options_.warm != IpmOptions::Warm::none && !monitor.start().isZero(0.0);
+  const RowSystem::Route first = route_of(options_.system);
   for (const RowSystem::Route route : {first, RowSystem::Route::rows}) {
-    path_.prepare(problem, monitor.settings().law, route);
+    path_.prepare(problem, law, route);
+    if (std::isfinite(monitor.factor_flops_allowed()) &&
+        !monitor.may_factorize(path_.system().analyze(problem, path_.is_symmetric(problem)))) {
+      return Status::stalled;
+    }
     if (warm && route == first) {
-      path_.start_warm(problem, path_options_, monitor.start());
-      if (follow(problem, path_options_, monitor)) return Status::converged;
+      path_.start_warm(problem, options, monitor.start());
+      if (follow(problem, options, monitor)) return Status::converged;
     }
     if (follow_from_starts(problem, monitor)) return Status::converged;
     if (path_.diverges(problem)) return Status::no_solution_suspected;
@@ -229,22 +214,10 @@ Status Ipm::run(const ContactProblem& problem, Monitor& monitor) {
 }
 
 Status Ipm::iterate(const ContactProblem& problem, Monitor& monitor) {
-  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
-  const bool timed = std::isfinite(monitor.settings().time_limit);
-  path_.system().set_interrupt(timed ? &interrupt : nullptr);
-  convex_polish_.set_interrupt(timed ? &interrupt : nullptr);
-  const Status status = run(problem, monitor);
-  path_.system().set_interrupt(nullptr);
-  convex_polish_.set_interrupt(nullptr);
-  return status;
+  const ScopedInterrupt limit(monitor, path_.system(), convex_polish_);
+  return run(problem, monitor);
 }
 
-}  // namespace
-
-void set_plan(Solver& ipm, const IpmPlan& plan) { static_cast<Ipm&>(ipm).set_plan(plan); }
-
-double path_flops(const Solver& ipm) { return static_cast<const Ipm&>(ipm).path_flops(); }
-
-std::unique_ptr<Solver> make_ipm() { return std::make_unique<Ipm>(); }
+std::unique_ptr<Solver> make_ipm(const IpmOptions& options) { return std::make_unique<Ipm>(options); }
 
 }  // namespace tribo

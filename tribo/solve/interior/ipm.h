@@ -1,25 +1,35 @@
-// Primal-dual interior point with a final polish; see solve/interior/ipm.cpp.
+// Primal-dual interior point with a final polish; see ipm.cpp.
 #pragma once
 
-#include <limits>
 #include <memory>
+#include <vector>
 
 #include "tribo/solve/solver.h"
 
 namespace tribo {
 
-std::unique_ptr<Solver> make_ipm();
+struct IpmOptions {
+  enum class System { automatic, dofs, rows };
+  enum class Start { automatic, centre, clamped, shifted, stick };
+  enum class Warm { full, partial, none };
 
-// For solvers that use ipm as one of their stages: what it may do.
-struct IpmPlan {
-  // > 0: only the path, from the start given, until the error is below this or steps get short. Which contacts stick,
-  // slide and open shows long before a path ends, and others end from there in fewer steps.
-  double target = 0.0;
-  double most_flops =
-      std::numeric_limits<double>::infinity();  // of a factorisation; with `target`: gives up beyond
+  System system = System::automatic;
+  Start start = Start::automatic;  // cold; for a path: centre
+  Warm warm = Warm::full;
+  double warm_margin = 1e-2;  // how far inside its cone a warm start is pushed, scaled
+  double step_back = 0.95;    // fraction of the way to the boundary
+  bool equal_steps = true;    // one step for x and y; frictionless problems may use two
+  Index refinements = 1;
+  Index patience = 8;           // iterations without headway before the path is left
+  double switch_error = 100.0;  // times the tolerance: where a first short polish is tried
+  bool polish = true;
+  Index polish_steps = 25;     // factorisations of one polish
+  Index proximal_rounds = 10;  // sub-problems tried when the path is lost
 };
-void set_plan(Solver& ipm, const IpmPlan& plan);
-// Multiply-adds of a factorisation of the last problem that was solved with a target.
-double path_flops(const Solver& ipm);
+
+// The table of the options: meaning, unit and range of each.
+std::vector<Option> describe(IpmOptions& options);
+
+std::unique_ptr<Solver> make_ipm(const IpmOptions& options = {});
 
 }  // namespace tribo

@@ -59,10 +59,10 @@ void IpmPath::evaluate(const ContactProblem& problem) {
 
 double IpmPath::residual() const { return std::max(rp_.lpNorm<Eigen::Infinity>(), cones_.mu()); }
 
-void IpmPath::start_cold(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
+void IpmPath::start_cold(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor) {
   cones_.start_cold();
-  if (options.start == IpmStart::stick) return start_stick(problem, options, monitor);
-  if (options.start == IpmStart::centre || options.start == IpmStart::automatic) return;
+  if (options.start == IpmOptions::Start::stick) return start_stick(problem, options, monitor);
+  if (options.start == IpmOptions::Start::centre || options.start == IpmOptions::Start::automatic) return;
   blocks_.weight = cones_.scaling();
   blocks_.symmetric = false;
   evaluate(problem);
@@ -70,7 +70,7 @@ void IpmPath::start_cold(const ContactProblem& problem, const IpmOptions& option
   if (!cones_.scale_pairs(problem, law_, compliance_, w_, bilateral, blocks_)) return;
   monitor.count_factorization();
   if (!system_.factorize(problem, blocks_)) return;
-  if (options.start == IpmStart::clamped) {
+  if (options.start == IpmOptions::Start::clamped) {
     if (solve_direction(problem, options, 0.0, false, 1.0)) cones_.start_clamped();
     return;
   }
@@ -83,7 +83,7 @@ void IpmPath::start_cold(const ContactProblem& problem, const IpmOptions& option
 
 // The normal impulses that would hold everything where it is, W lambda = -q softened, tell how large impulses
 // are: the lower contacts of a tall stack carry what single contacts do not suggest.
-void IpmPath::start_stick(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
+void IpmPath::start_stick(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor) {
   blocks_.weight = cones_.scaling();
   blocks_.symmetric = false;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
@@ -106,17 +106,18 @@ void IpmPath::start_stick(const ContactProblem& problem, const IpmOptions& optio
   cones_.start_from(&dl_, &w_, 1.0);
 }
 
-void IpmPath::start_warm(const ContactProblem& problem, const IpmOptions& options, const Vector& impulse) {
+void IpmPath::start_warm(const ContactProblem& problem, const IpmPathOptions& options,
+                         const Vector& impulse) {
   impulse_ = impulse;
   problem.velocity_of(impulse_, dofs_, velocity_);
   w_ = velocity_ + compliance_.cwiseProduct(impulse_) - pull_;
   w_ = w_.cwiseProduct(cones_.scaling()) / cones_.unit();
   cones_.add_slip(law_, w_, w_);
   dl_ = impulse_.cwiseQuotient(cones_.scaling()) / cones_.unit();
-  cones_.start_from(options.warm == IpmWarm::full ? &dl_ : nullptr, &w_, options.warm_margin);
+  cones_.start_from(options.warm == IpmOptions::Warm::full ? &dl_ : nullptr, &w_, options.warm_margin);
 }
 
-bool IpmPath::solve_direction(const ContactProblem& problem, const IpmOptions& options, double target,
+bool IpmPath::solve_direction(const ContactProblem& problem, const IpmPathOptions& options, double target,
                               bool second_order, double share) {
   cones_.aim(target, second_order, share, rp_, r_);
   system_.solve(problem, blocks_, r_, dl_, options.refinements);
@@ -131,7 +132,7 @@ bool IpmPath::diverges(const ContactProblem& problem) const {
 
 // Called with the corrector's direction and its step. Returns the step to take along the direction then held,
 // 0 when there is none.
-double IpmPath::careful_step(const ContactProblem& problem, const IpmOptions& options, double target,
+double IpmPath::careful_step(const ContactProblem& problem, const IpmPathOptions& options, double target,
                              double step) {
   const double mu = cones_.mu();
   if (step < kShortStep) {
@@ -147,7 +148,7 @@ double IpmPath::careful_step(const ContactProblem& problem, const IpmOptions& op
 }
 
 // One iteration from an evaluated point; false when it cannot go on.
-bool IpmPath::advance(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor) {
+bool IpmPath::advance(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor) {
   const double bilateral =
       system_.route() == RowSystem::Route::rows ? kBilateralThroughRows : kBilateralThroughDofs;
   if (!cones_.scale_pairs(problem, law_, compliance_, w_, bilateral, blocks_)) return false;
@@ -178,7 +179,7 @@ bool IpmPath::advance(const ContactProblem& problem, const IpmOptions& options, 
   return step > 0.0;
 }
 
-IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor,
+IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor,
                           double target, Index& iteration, Index last_iteration) {
   blocks_.weight = cones_.scaling();
   blocks_.symmetric = is_symmetric(problem);
@@ -186,7 +187,7 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmOptions& optio
   Index waiting = 0;
   short_steps_ = 0;
   evaluate(problem);
-  while (iteration < last_iteration) {
+  while (iteration < last_iteration && monitor.may_factorize()) {
     if (!advance(problem, options, monitor))
       return monitor.out_of_time(iteration) ? End::stopped : End::broken;
     evaluate(problem);

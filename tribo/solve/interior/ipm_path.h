@@ -9,27 +9,18 @@
 #pragma once
 
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/interior/ipm.h"
 #include "tribo/solve/interior/ipm_cones.h"
 #include "tribo/solve/systems/row_system.h"
 
 namespace tribo {
 
-enum class IpmStart { automatic, centre, clamped, shifted, stick };
-enum class IpmWarm { full, partial, none };
-
-struct IpmOptions {
-  IpmStart start = IpmStart::automatic;  // for a path: centre
-  double sticking = 1e4;                 // penalty of the start from sticking contacts, dimensionless
-  IpmWarm warm = IpmWarm::full;
-  double warm_margin = 1e-2;  // how far inside a warm start is pushed, scaled
-  double step_back = 0.95;    // fraction of the way to the boundary
-  bool equal_steps = true;    // one step for x and y; frictionless problems may use two
-  Index refinements = 1;
-  Index patience = 8;  // iterations without headway before the path is left
-  // Steps in a row shorter than `blocked_step` after which it is left too, 0: none.
+// The options of the solver, and what a path is told by whoever follows it.
+struct IpmPathOptions : IpmOptions {
+  double sticking = 1e4;  // penalty of the start from sticking contacts, dimensionless
+  // Steps in a row shorter than `blocked_step` after which the path is left, 0: none.
   Index blocked_steps = 0;
   double blocked_step = 0.1;
-  RowSystem::Route system = RowSystem::Route::automatic;
 };
 
 class IpmPath {
@@ -39,14 +30,14 @@ class IpmPath {
   // Scales the problem and prepares the linear system.
   void prepare(const ContactProblem& problem, Law law, RowSystem::Route route);
 
-  void start_cold(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
-  void start_warm(const ContactProblem& problem, const IpmOptions& options, const Vector& impulse);
+  void start_cold(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor);
+  void start_warm(const ContactProblem& problem, const IpmPathOptions& options, const Vector& impulse);
   // alpha = 0: the problem itself; otherwise the sub-problem around `anchor` (impulses).
   void set_proximal(const ContactProblem& problem, double alpha, const Vector& anchor);
 
   // Iterates until the chosen error (alpha = 0) or the residual of the sub-problem falls below `target`.
   // `iteration` counts on.
-  End run(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor, double target,
+  End run(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor, double target,
           Index& iteration, Index last_iteration);
 
   // Whether the Newton matrices are; after prepare().
@@ -60,13 +51,14 @@ class IpmPath {
   RowBlocks& blocks() { return blocks_; }
 
  private:
-  void start_stick(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
+  void start_stick(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor);
   void evaluate(const ContactProblem& problem);
   double residual() const;
-  bool solve_direction(const ContactProblem& problem, const IpmOptions& options, double target,
+  bool solve_direction(const ContactProblem& problem, const IpmPathOptions& options, double target,
                        bool second_order, double share);
-  bool advance(const ContactProblem& problem, const IpmOptions& options, Monitor& monitor);
-  double careful_step(const ContactProblem& problem, const IpmOptions& options, double target, double step);
+  bool advance(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor);
+  double careful_step(const ContactProblem& problem, const IpmPathOptions& options, double target,
+                      double step);
 
   Law law_ = Law::exact;
   IpmCones cones_;

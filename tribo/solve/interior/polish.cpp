@@ -118,10 +118,11 @@ Polish::End Polish::run(const ContactProblem& problem, Monitor& monitor, RowSyst
   blocks.weight = root_;
   blocks.symmetric = false;
   impulse_ = start;
+  factorizations = std::min(factorizations, monitor.factorizations_left());
   Index used = 0;
   anchor_ = impulse_;
   double error = residual(problem, impulse_, 0.0);
-  const Index last = monitor.settings().max_iterations;
+  const Index last = monitor.iterations_left();
   while (used < factorizations && iteration < last) {
     alpha = std::clamp(alpha, kLowestAlpha, kHighestAlpha);
     anchor_ = impulse_;

@@ -30,13 +30,12 @@
 #include "tribo/math/anderson.h"
 #include "tribo/math/cone.h"
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/driver/scoped_interrupt.h"
 #include "tribo/solve/newton/convex_newton.h"
 #include "tribo/solve/newton/surrogate_newton.h"
 
 namespace tribo {
 namespace {
-
-enum class Variant { standard, printed };
 
 // Momentum residuals below this fraction of the free motion's are rounding.
 constexpr double kRounding = 1e-15;
@@ -48,10 +47,10 @@ constexpr double kDownFactor = 4.0, kHardFactor = 10.0;
 
 class Canal final : public Solver {
  public:
+  explicit Canal(const CanalOptions& options) : options_(options) {}
   std::string_view name() const override { return "canal"; }
-  std::vector<Option> options() override;
-
- protected:
+  std::unique_ptr<Solver> clone() const override { return make_canal(options_); }
+  std::vector<Option> options() override { return describe(options_); }
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
@@ -61,9 +60,9 @@ class Canal final : public Solver {
     double slack = 0.0;     // |J v - z|, m/s
   };
 
-  bool printed() const { return variant_ == Variant::printed; }
+  bool printed() const { return options_.variant == CanalOptions::Variant::printed; }
   bool corrects(const ContactProblem& problem, Law law) const {
-    return use_corrector_ && !printed() && law == Law::exact && problem.has_friction();
+    return options_.corrector && !printed() && law == Law::exact && problem.has_friction();
   }
   Status run(const ContactProblem& problem, Monitor& monitor);
   void prepare(const ContactProblem& problem, Monitor& monitor);
@@ -79,17 +78,7 @@ class Canal final : public Solver {
   void advance();
   void adapt(const ContactProblem& problem, Law law, const Outcome& outcome);
 
-  // Options.
-  Variant variant_ = Variant::standard;
-  bool use_corrector_ = true, reuse_ = true;
-  double beta_start_ = 100.0, beta_max_ = 1e7, beta_min_ = 1.0, growth_ = 10.0;
-  Index newton_steps_ = 50, corrector_steps_ = 15;
-  double inner_ = 0.1;
-  Index memory_ = 10;
-  Index stall_ = 300, newton_total_ = 1000000;
-  double line_tolerance_ = 0.1;
-  double printed_beta_ = 1e4, kappa_ = 10.0, printed_beta_max_ = 1e8, zeta_ = 0.25;
-  double inner_tolerance_ = 1e-10;
+  CanalOptions options_;
 
   // Workspace; [rows] unless said otherwise.
   ConvexNewton newton_;
@@ -112,34 +101,6 @@ class Canal final : public Solver {
   Outcome last_;
 };
 
-std::vector<Option> Canal::options() {
-  return {
-      choice_option("variant", "the improved method, or Alg. 1 as printed", variant_,
-                    {{0, "default"}, {1, "printed"}}),
-      flag_option("corrector", "default: Newton with the strict operator after the cascade", use_corrector_),
-      real_option("beta", "default: first penalty, dimensionless", beta_start_, 1e-6, 1e12),
-      real_option("beta_max", "default: largest penalty", beta_max_, 1e-6, 1e12),
-      real_option("beta_min", "default: smallest penalty", beta_min_, 1e-6, 1e12),
-      real_option("growth", "default: growth of the penalty after an easy surrogate", growth_, 1.0, 1e6),
-      real_option("inner", "default: surrogate residual wanted, relative to the natural map", inner_, 1e-6,
-                  1.0),
-      integer_option("newton", "Newton steps per outer step", newton_steps_, 1, 10000),
-      integer_option("corrector_steps", "default: strict Newton steps per outer step", corrector_steps_, 1,
-                     1000),
-      flag_option("reuse", "default: strict Newton steps with the last factors where they serve", reuse_),
-      integer_option("stall", "outer steps without headway before giving up", stall_, 1, 1000000),
-      integer_option("newton_total", "Newton steps of all surrogates before giving up", newton_total_, 1,
-                     1000000),
-      integer_option("anderson", "default: memory of the Anderson acceleration, 0 = off", memory_, 0, 30),
-      real_option("line_tolerance", "exact line search: slope left, relative", line_tolerance_, 1e-15, 0.9),
-      real_option("printed_beta", "printed: first penalty, N s per m/s", printed_beta_, 1e-6, 1e12),
-      real_option("kappa", "printed: growth of the penalty", kappa_, 1.0, 1e6),
-      real_option("printed_beta_max", "printed: largest penalty", printed_beta_max_, 1e-6, 1e16),
-      real_option("zeta", "printed: reduction of |J v - z| that keeps the penalty", zeta_, 0.0, 1.0),
-      real_option("inner_tolerance", "printed: surrogate residual, N s", inner_tolerance_, 1e-16, 1.0),
-  };
-}
-
 void Canal::prepare(const ContactProblem& problem, Monitor& monitor) {
   const Index rows = problem.row_count();
   for (Vector* x : {&next_, &velocity_, &slack_, &root_, &next_skew_, &state_, &image_, &plain_}) {
@@ -148,12 +109,12 @@ void Canal::prepare(const ContactProblem& problem, Monitor& monitor) {
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     root_.segment(problem.row(i), problem.rows(i)).setConstant(std::sqrt(problem.scale(i)));
   }
-  newton_.set_line_search(LineSearch::exact, printed() ? 1e-8 : line_tolerance_);
+  newton_.set_line_search(LineSearch::exact, printed() ? 1e-8 : options_.line_tolerance);
   newton_.prepare(problem);
-  corrector_.set_reuse(reuse_);
+  corrector_.set_reuse(options_.reuse);
   corrector_.prepare(problem);
-  set_penalty(problem, printed() ? printed_beta_ : beta_start_);
-  if (memory_ > 0) anderson_.reset(rows, memory_);
+  set_penalty(problem, printed() ? options_.printed_beta : options_.beta);
+  if (options_.anderson > 0) anderson_.reset(rows, options_.anderson);
   last_ = {};
   strict_ = false;
   failures_ = 0;
@@ -205,7 +166,7 @@ void Canal::set_penalty(const ContactProblem& problem, double beta) {
 bool Canal::solve_surrogate(const ContactProblem& problem, Law law, Monitor& monitor) {
   steps_ = 0;
   const double floor = kRounding * std::sqrt(problem.free_energy());
-  const double wanted = printed() ? inner_tolerance_ : std::max(inner_ * natural_, floor);
+  const double wanted = printed() ? options_.inner_tolerance : std::max(options_.inner * natural_, floor);
   const bool strict = corrects(problem, law);
   // Where the strict Newton has worked it starts from its own iterate; else from the convex minimiser.
   const bool was_strict = strict_;
@@ -224,7 +185,7 @@ bool Canal::minimise(const ContactProblem& problem, double wanted, Monitor& moni
   for (Index k = 0;; ++k) {
     const double residual = printed() ? newton_.gradient().norm() : newton_.gradient_norm(problem);
     minimised_ = residual <= wanted;
-    if (minimised_ || k == newton_steps_) return true;
+    if (minimised_ || k == options_.newton || !monitor.may_factorize()) return true;
     const ConvexNewton::Step step = newton_.step(problem, potential_);
     if (!step.factorized) return false;
     ++steps_;
@@ -239,8 +200,8 @@ bool Canal::minimise(const ContactProblem& problem, double wanted, Monitor& moni
 bool Canal::correct(const ContactProblem& problem, double wanted, Monitor& monitor) {
   const SurrogateNewton::Result result =
       corrector_.solve(problem, Law::exact, law_, multiplier_, skew_, newton_.velocity(),
-                       Globalisation::damped, wanted, corrector_steps_);
-  for (Index k = 0; k < result.factorizations; ++k) monitor.count_factorization();
+                       Globalisation::damped, wanted, options_.corrector_steps);
+  monitor.count_factorizations(result.factorizations);
   steps_ += result.steps;
   if (!result.solved) return false;
   minimised_ = true;
@@ -310,7 +271,7 @@ double Canal::natural_map(const ContactProblem& problem, Law law) const {
 void Canal::advance() {
   multiplier_ = next_;
   skew_ = next_skew_;
-  if (memory_ == 0 || printed() || strict_) {
+  if (options_.anderson == 0 || printed() || strict_) {
     shift_ = next_shift_;
     anderson_.clear();
     return;
@@ -329,29 +290,24 @@ void Canal::advance() {
 void Canal::adapt(const ContactProblem& problem, Law law, const Outcome& now) {
   double beta = beta_;
   if (printed()) {
-    if (now.slack > zeta_ * last_.slack) beta = std::min(kappa_ * beta_, printed_beta_max_);
+    if (now.slack > options_.zeta * last_.slack)
+      beta = std::min(options_.kappa * beta_, options_.printed_beta_max);
   } else if (!minimised_) {
-    beta = std::max(beta_ / kHardFactor, beta_min_);
+    beta = std::max(beta_ / kHardFactor, options_.beta_min);
   } else if (strict_) {
-    if (steps_ <= kQuickSteps) beta = std::min(beta_ * growth_, beta_max_);
+    if (steps_ <= kQuickSteps) beta = std::min(beta_ * options_.growth, options_.beta_max);
   } else if (corrects(problem, law)) {
-    beta = std::max(beta_ / kDownFactor, beta_min_);
+    beta = std::max(beta_ / kDownFactor, options_.beta_min);
   } else if (now.proximal > 0.1 * last_.proximal && now.proximal > now.lag) {
-    beta = std::min(beta_ * growth_, beta_max_);
+    beta = std::min(beta_ * options_.growth, options_.beta_max);
   }
   if (beta != beta_) set_penalty(problem, beta);
 }
 
 Status Canal::iterate(const ContactProblem& problem, Monitor& monitor) {
-  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
-  if (std::isfinite(monitor.settings().time_limit)) {
-    newton_.set_interrupt(&interrupt);
-    corrector_.set_interrupt(&interrupt);
-  }
+  const ScopedInterrupt limit(monitor, newton_, corrector_);
   const Status status = run(problem, monitor);
   monitor.note_count("inner failures", failures_);
-  newton_.set_interrupt(nullptr);
-  corrector_.set_interrupt(nullptr);
   return status;
 }
 
@@ -359,12 +315,10 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
   const Law law = monitor.settings().law;
   prepare(problem, monitor);
   natural_ = natural_map(problem, law);
-  Index best_step = 0, taken = 0;
+  Index best_step = 0;
   double best = std::numeric_limits<double>::infinity();
-  for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
-    if (!solve_surrogate(problem, law, monitor)) {
-      return monitor.out_of_time(k) ? Status::time_limit : Status::stalled;
-    }
+  for (Index k = 1; k <= monitor.iterations_left() && monitor.may_factorize(); ++k) {
+    if (!solve_surrogate(problem, law, monitor)) return monitor.give_up(k);
     failures_ += minimised_ ? 0 : 1;
     const Outcome outcome = update(problem, law);
     if (!std::isfinite(outcome.slack + outcome.lag)) return Status::stalled;
@@ -373,9 +327,7 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
       best = monitor.best_error();
       best_step = k;
     }
-    if (k - best_step > stall_) return Status::stalled;
-    taken += steps_;
-    if (taken >= newton_total_) return Status::iteration_limit;
+    if (k - best_step > options_.stall) return Status::stalled;
     natural_ = natural_map(problem, law);
     advance();
     adapt(problem, law, outcome);
@@ -386,6 +338,35 @@ Status Canal::run(const ContactProblem& problem, Monitor& monitor) {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_canal() { return std::make_unique<Canal>(); }
+std::vector<Option> describe(CanalOptions& o) {
+  return {
+      choice_option("variant", "the improved method, or Alg. 1 as printed", o.variant,
+                    {{0, "default"}, {1, "printed"}}),
+      flag_option("corrector", "default: Newton with the strict operator after the cascade", o.corrector),
+      real_option("beta", "default: first penalty", "1", o.beta, 1e-6, 1e12),
+      real_option("beta_max", "default: largest penalty", "1", o.beta_max, 1e-6, 1e12),
+      real_option("beta_min", "default: smallest penalty", "1", o.beta_min, 1e-6, 1e12),
+      real_option("growth", "default: growth of the penalty after an easy surrogate", "1", o.growth, 1.0,
+                  1e6),
+      real_option("inner", "default: surrogate residual wanted, relative to the natural map", "1", o.inner,
+                  1e-6, 1.0),
+      integer_option("newton", "Newton steps per outer step", o.newton, 1, 10000),
+      integer_option("corrector_steps", "default: strict Newton steps per outer step", o.corrector_steps, 1,
+                     1000),
+      flag_option("reuse", "default: strict Newton steps with the last factors where they serve", o.reuse),
+      integer_option("stall", "outer steps without headway before giving up", o.stall, 1, 1000000),
+      integer_option("anderson", "default: memory of the Anderson acceleration, 0 = off", o.anderson, 0, 30),
+      real_option("line_tolerance", "exact line search: slope left, relative", "1", o.line_tolerance, 1e-15,
+                  0.9),
+      real_option("printed_beta", "printed: first penalty", "N s per m/s", o.printed_beta, 1e-6, 1e12),
+      real_option("kappa", "printed: growth of the penalty", "1", o.kappa, 1.0, 1e6),
+      real_option("printed_beta_max", "printed: largest penalty", "N s per m/s", o.printed_beta_max, 1e-6,
+                  1e16),
+      real_option("zeta", "printed: reduction of |J v - z| that keeps the penalty", "1", o.zeta, 0.0, 1.0),
+      real_option("inner_tolerance", "printed: surrogate residual", "N s", o.inner_tolerance, 1e-16, 1.0),
+  };
+}
+
+std::unique_ptr<Solver> make_canal(const CanalOptions& options) { return std::make_unique<Canal>(options); }
 
 }  // namespace tribo

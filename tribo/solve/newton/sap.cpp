@@ -18,12 +18,13 @@
 #include <numbers>
 
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/driver/scoped_interrupt.h"
 #include "tribo/solve/newton/convex_newton.h"
 
 namespace tribo {
 namespace {
 
-enum class Rule { certificate, momentum };
+using Rule = SapOptions::Rule;
 
 // (26): the absolute tolerance of the paper.
 constexpr double kAbsolute = 1e-16;
@@ -37,11 +38,11 @@ constexpr double kProximalAccuracy = 0.1;
 
 class Sap final : public Solver {
  public:
+  explicit Sap(const SapOptions& options) : options_(options) {}
   std::string_view name() const override { return "sap"; }
-  std::vector<Option> options() override;
-  bool supports(Law law) const override { return law == Law::convex; }
-
- protected:
+  std::unique_ptr<Solver> clone() const override { return make_sap(options_); }
+  SolverTraits traits() const override { return {.exact_law = false}; }
+  std::vector<Option> options() override { return describe(options_); }
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
@@ -54,15 +55,7 @@ class Sap final : public Solver {
   Status run(const ContactProblem& problem, Monitor& monitor);
   Status ended() const { return regularized_ > 0 ? Status::regularized : Status::stalled; }
 
-  // Options.
-  LineSearch line_search_ = LineSearch::exact;
-  double line_tolerance_ = 1e-8;
-  Rule rule_ = Rule::certificate;
-  double relative_ = 1e-6;
-  bool near_rigid_ = true;
-  double beta_ = 1.0;
-  double sigma_ = 1e-3;
-  double proximal_ = 1e6;
+  SapOptions options_;
 
   // Workspace.
   ConvexNewton newton_;
@@ -74,25 +67,11 @@ class Sap final : public Solver {
   bool proximal_loop_ = false;
 };
 
-std::vector<Option> Sap::options() {
-  return {
-      choice_option("line_search", "step length", line_search_, {{0, "exact"}, {1, "armijo"}}),
-      real_option("line_tolerance", "exact line search: slope left, relative", line_tolerance_, 1e-15, 0.9),
-      choice_option("rule", "when to stop: the certificate alone, or also the momentum rule (26)", rule_,
-                    {{0, "certificate"}, {1, "momentum"}}),
-      real_option("relative", "rule=momentum: relative tolerance", relative_, 1e-15, 1.0),
-      flag_option("near_rigid", "give rigid constraints the near-rigid compliance", near_rigid_),
-      real_option("near_rigid_beta", "near-rigid rule: normal compliance beta^2 / (4 pi^2) w", beta_, 1e-6,
-                  1e3),
-      real_option("sigma", "near-rigid rule: tangential compliance sigma w", sigma_, 1e-12, 1e3),
-      real_option("proximal", "near_rigid=off: penalty of the proximal loop, dimensionless", proximal_, 1.0,
-                  1e8),
-  };
-}
-
 void Sap::prepare(const ContactProblem& problem, Monitor& monitor) {
   compliance_ = problem.compliance();
-  regularized_ = near_rigid_ ? near_rigid_compliance(problem, beta_, sigma_, compliance_) : 0;
+  regularized_ = options_.near_rigid
+                     ? near_rigid_compliance(problem, options_.near_rigid_beta, options_.sigma, compliance_)
+                     : 0;
   monitor.note_regularized(regularized_);
   bool unresolved = false;
   proximal_loop_ = false;
@@ -103,7 +82,8 @@ void Sap::prepare(const ContactProblem& problem, Monitor& monitor) {
     proximal_loop_ |= problem.kind(i) == ConstraintKind::contact && own[0] != own[1];
   }
   proximal_loop_ |= unresolved;
-  law_.prepare(problem, compliance_, unresolved ? proximal_ : std::numeric_limits<double>::infinity());
+  law_.prepare(problem, compliance_,
+               unresolved ? options_.proximal : std::numeric_limits<double>::infinity());
   potential_.prepare(problem, law_);
   zero_.setZero(problem.row_count());
   multiplier_ = monitor.start();
@@ -114,7 +94,8 @@ void Sap::prepare(const ContactProblem& problem, Monitor& monitor) {
     weight_.segment(problem.mass().block_start(t), problem.mass().block_size(t)) =
         problem.mass().block(t).diagonal().array().rsqrt();
   }
-  newton_.set_line_search(line_search_, line_tolerance_);
+  const bool exact = options_.line_search == SapOptions::LineSearch::exact;
+  newton_.set_line_search(exact ? LineSearch::exact : LineSearch::armijo, options_.line_tolerance);
   newton_.prepare(problem);
   start_.resize(problem.dof_count());
   problem.generalized_velocity_of(multiplier_, start_);
@@ -131,7 +112,7 @@ double Sap::momentum_residual(const ContactProblem& problem) {
 }
 
 double Sap::target(double tolerance) const {
-  if (rule_ == Rule::momentum) return relative_;
+  if (options_.rule == Rule::momentum) return options_.relative;
   // A regularised problem can only be solved to its own accuracy; the raw certificate will not tell.
   return regularized_ > 0 ? std::max(kRounding, 1e-2 * tolerance) : kRounding;
 }
@@ -162,11 +143,8 @@ void Sap::next_multiplier(const ContactProblem& problem) {
 }
 
 Status Sap::iterate(const ContactProblem& problem, Monitor& monitor) {
-  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
-  if (std::isfinite(monitor.settings().time_limit)) newton_.set_interrupt(&interrupt);
-  const Status status = run(problem, monitor);
-  newton_.set_interrupt(nullptr);
-  return status;
+  const ScopedInterrupt limit(monitor, newton_);
+  return run(problem, monitor);
 }
 
 Status Sap::run(const ContactProblem& problem, Monitor& monitor) {
@@ -174,13 +152,13 @@ Status Sap::run(const ContactProblem& problem, Monitor& monitor) {
   newton_.linearize(problem, potential_);
   int idle = 0;
   double best = std::numeric_limits<double>::infinity();
-  for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
+  for (Index k = 1; k <= monitor.iterations_left() && monitor.may_factorize(); ++k) {
 #ifndef NDEBUG
     const double cost_before = newton_.cost(problem, potential_);
 #endif
     const ConvexNewton::Step step = newton_.step(problem, potential_);
     if (step.factorized) monitor.count_factorization();
-    if (!step.factorized) return monitor.out_of_time(k) ? Status::time_limit : Status::stalled;
+    if (!step.factorized) return monitor.give_up(k);
     newton_.linearize(problem, potential_);
 #ifndef NDEBUG
     const double cost_after = newton_.cost(problem, potential_);
@@ -225,6 +203,22 @@ Index near_rigid_compliance(const ContactProblem& problem, double beta, double s
   return changed;
 }
 
-std::unique_ptr<Solver> make_sap() { return std::make_unique<Sap>(); }
+std::vector<Option> describe(SapOptions& o) {
+  return {
+      choice_option("line_search", "step length", o.line_search, {{0, "exact"}, {1, "armijo"}}),
+      real_option("line_tolerance", "exact line search: slope left, relative", "1", o.line_tolerance, 1e-15,
+                  0.9),
+      choice_option("rule", "when to stop: the certificate alone, or also the momentum rule (26)", o.rule,
+                    {{0, "certificate"}, {1, "momentum"}}),
+      real_option("relative", "rule=momentum: relative tolerance", "1", o.relative, 1e-15, 1.0),
+      flag_option("near_rigid", "give rigid constraints the near-rigid compliance", o.near_rigid),
+      real_option("near_rigid_beta", "near-rigid rule: normal compliance beta^2 / (4 pi^2) w", "1",
+                  o.near_rigid_beta, 1e-6, 1e3),
+      real_option("sigma", "near-rigid rule: tangential compliance sigma w", "1", o.sigma, 1e-12, 1e3),
+      real_option("proximal", "near_rigid=off: penalty of the proximal loop", "1", o.proximal, 1.0, 1e8),
+  };
+}
+
+std::unique_ptr<Solver> make_sap(const SapOptions& options) { return std::make_unique<Sap>(options); }
 
 }  // namespace tribo

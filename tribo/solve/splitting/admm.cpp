@@ -30,13 +30,11 @@
 #include "tribo/math/cone.h"
 #include "tribo/math/spectrum.h"
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/driver/scoped_interrupt.h"
 #include "tribo/solve/splitting/admm_penalty.h"
 
 namespace tribo {
 namespace {
-
-using PenaltyRule = AdmmPenalty::Rule;
-enum class ConeOperator { strict, cone };
 
 // An equality needs no projection, its penalty only regularises: smaller is faster.
 constexpr double kBilateralPenalty = 1e-3;
@@ -47,20 +45,16 @@ constexpr Index kLanczosSteps = 20;
 
 class Admm final : public Solver {
  public:
+  explicit Admm(const AdmmOptions& options) : options_(options) {}
   std::string_view name() const override { return "admm"; }
-  bool leaves_tiny_islands() const override { return true; }
-  std::vector<Option> options() override;
-
- protected:
+  std::unique_ptr<Solver> clone() const override { return make_admm(options_); }
+  std::vector<Option> options() override { return describe(options_); }
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
   using Residuals = AdmmPenalty::Residuals;
 
   Status run(const ContactProblem& problem, Monitor& monitor, Law law);
-  static Status give_up(Monitor& monitor, Index iteration) {
-    return monitor.out_of_time(iteration) ? Status::time_limit : Status::stalled;
-  }
   void prepare(const ContactProblem& problem);
   bool factorize(const ContactProblem& problem, Monitor& monitor);
   void split(const ContactProblem& problem, Law law);
@@ -75,11 +69,11 @@ class Admm final : public Solver {
             problem.has_delassus() ? &problem.delassus() : nullptr};
   }
 
-  // Options.
-  AdmmPenalty::Settings adaptation_;
-  double proximal_ = 1e-6;
-  Index anderson_memory_ = 20;
-  ConeOperator operator_ = ConeOperator::strict;
+  bool is_strict(Law law) const {
+    return law == Law::exact && options_.cone_operator == AdmmOptions::Operator::strict;
+  }
+
+  AdmmOptions options_;
 
   // Workspace; vectors [rows]. Scaled: x_, plain_, y_, z_, f_. Physical units: impulse_, rhs_, d_.
   DualKernel kernel_;
@@ -93,30 +87,6 @@ class Admm final : public Solver {
   double error_per_estimate_ = 0.0;  // learned: checked error / estimate
 };
 
-std::vector<Option> Admm::options() {
-  return {
-      choice_option("penalty", "rule that adapts the penalty rho", adaptation_.rule,
-                    {{0, "balance"}, {1, "linear"}, {2, "spectral"}}),
-      real_option("rho", "initial penalty, dimensionless", adaptation_.initial, 1e-6, 1e6),
-      real_option("proximal", "proximal weight eta, dimensionless", proximal_, 0.0, 1.0),
-      integer_option("anderson", "memory of the Anderson acceleration, 0 = off", anderson_memory_, 0, 30),
-      choice_option("operator", "cone operator under the exact law", operator_, {{0, "strict"}, {1, "cone"}}),
-      integer_option("patience", "iterations without headway before starting again with another penalty",
-                     adaptation_.patience, 10, 1000000),
-      integer_option("interval", "iterations between penalty updates", adaptation_.interval, 1, 1000),
-      real_option("linear_factor", "penalty=linear: factor of one update", adaptation_.linear_factor, 1.01,
-                  100.0),
-      real_option("linear_ratio", "penalty=linear, spectral: residual ratio that triggers one",
-                  adaptation_.linear_ratio, 1.0, 1e3),
-      real_option("balance_threshold", "penalty=balance: smallest change of rho worth a factorisation",
-                  adaptation_.balance_threshold, 1.0, 1e3),
-      real_option("spectral_step", "penalty=spectral: change of the exponent p", adaptation_.spectral_step,
-                  1e-3, 1.0),
-      real_option("spectral_exponent", "penalty=spectral: starting exponent p", adaptation_.spectral_exponent,
-                  -1.0, 1.0),
-  };
-}
-
 void Admm::prepare(const ContactProblem& problem) {
   const Index rows = problem.row_count();
   for (Vector* v : {&root_, &penalty_weight_, &x_, &image_, &plain_, &y_, &y_old_, &z_, &s_, &s_old_, &f_,
@@ -129,17 +99,19 @@ void Admm::prepare(const ContactProblem& problem) {
         .setConstant(problem.kind(i) == ConstraintKind::bilateral ? kBilateralPenalty : 1.0);
   }
   kernel_.prepare(delassus(problem));
-  penalty_.start(adaptation_);
+  penalty_.start(options_);
   rho_ = penalty_.value();
   error_per_estimate_ = 0.0;
   s_.setZero();
   s_old_.setZero();
   y_.setZero();
-  if (anderson_memory_ > 0) anderson_.reset(rows, anderson_memory_);
+  if (options_.anderson > 0) anderson_.reset(rows, options_.anderson);
 }
 
 bool Admm::factorize(const ContactProblem& problem, Monitor& monitor) {
-  d_ = problem.compliance().array() + (rho_ * penalty_weight_.array() + proximal_) * root_.array().square();
+  d_ = problem.compliance().array() +
+       (rho_ * penalty_weight_.array() + options_.proximal) * root_.array().square();
+  if (!monitor.may_factorize(kernel_.factor_flops())) return false;
   monitor.count_factorization(kernel_.factor_flops());
   return kernel_.factorize(delassus(problem), d_);
 }
@@ -148,7 +120,7 @@ bool Admm::factorize(const ContactProblem& problem, Monitor& monitor) {
 void Admm::split(const ContactProblem& problem, Law law) {
   std::swap(y_, y_old_);
   std::swap(s_, s_old_);
-  const bool strict = law == Law::exact && operator_ == ConeOperator::strict;
+  const bool strict = is_strict(law);
   const bool lagged = law == Law::exact && !strict;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index row = problem.row(i);
@@ -174,7 +146,8 @@ void Admm::split(const ContactProblem& problem, Law law) {
 
 // (37), then image = f - z / rho.
 void Admm::solve_dynamics(const ContactProblem& problem) {
-  rhs_ = root_.array() * (rho_ * penalty_weight_.array() * y_.array() + z_.array() + proximal_ * f_.array()) -
+  rhs_ = root_.array() *
+             (rho_ * penalty_weight_.array() * y_.array() + z_.array() + options_.proximal * f_.array()) -
          problem.free_velocity().array() - s_.array();
   // The kernel knows the symmetric part of W only; the skew part acts on the last f.
   if (!problem.is_symmetric()) rhs_ -= skew_;
@@ -190,7 +163,7 @@ void Admm::solve_dynamics(const ContactProblem& problem) {
 
 // x <- next x (accelerated or plain), then the split at it.
 Admm::Residuals Admm::advance(const ContactProblem& problem, Law law) {
-  const bool accelerate = anderson_memory_ > 0;
+  const bool accelerate = options_.anderson > 0;
   if (accelerate && !anderson_.accept((image_ - x_).norm())) {
     x_ = plain_;
   } else if (accelerate) {
@@ -232,8 +205,7 @@ void Admm::resume(const ContactProblem& problem, const Vector& best, Law law) {
   f_ = root_.cwiseProduct(best);
   problem.velocity_of(best, dofs_, rhs_);
   rhs_ += problem.compliance().cwiseProduct(best);
-  for (Index i = 0; law == Law::exact && operator_ == ConeOperator::cone && i < problem.constraint_count();
-       ++i) {
+  for (Index i = 0; law == Law::exact && !is_strict(law) && i < problem.constraint_count(); ++i) {
     const Index row = problem.row(i);
     if (problem.kind(i) == ConstraintKind::contact) {
       rhs_[row + 2] += problem.friction(i) * rhs_.segment<2>(row).norm();
@@ -254,28 +226,24 @@ void Admm::restart(const ContactProblem& problem, const Vector& start, Law law) 
 }
 
 Status Admm::iterate(const ContactProblem& problem, Monitor& monitor) {
-  const Law law = monitor.settings().law;
-  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
-  if (std::isfinite(monitor.settings().time_limit)) kernel_.set_interrupt(&interrupt);
-  const Status status = run(problem, monitor, law);
-  kernel_.set_interrupt(nullptr);
-  return status;
+  const ScopedInterrupt limit(monitor, kernel_);
+  return run(problem, monitor, monitor.settings().law);
 }
 
 Status Admm::run(const ContactProblem& problem, Monitor& monitor, Law law) {
   prepare(problem);
-  if (adaptation_.rule == PenaltyRule::spectral) estimate_spectrum(problem);
-  if (!factorize(problem, monitor)) return give_up(monitor, 0);
+  if (options_.penalty == AdmmOptions::Penalty::spectral) estimate_spectrum(problem);
+  if (!factorize(problem, monitor)) return monitor.give_up(0);
   restart(problem, monitor.start(), law);
   Index best_iteration = 0;
   double best = monitor.best_error();
-  for (Index k = 1; k <= monitor.settings().max_iterations; ++k) {
+  for (Index k = 1; k <= monitor.iterations_left(); ++k) {
     solve_dynamics(problem);
     const Residuals residuals = advance(problem, law);
     // Sums carry a NaN along, maxima do not.
     if (!std::isfinite(residuals.primal + residuals.dual)) return Status::no_solution_suspected;
     if (monitor.out_of_time(k)) return Status::time_limit;
-    if (must_check(k, residuals, monitor) || k == monitor.settings().max_iterations) {
+    if (must_check(k, residuals, monitor) || k == monitor.iterations_left()) {
       impulse_ = y_.cwiseQuotient(root_);
       if (monitor.check(k, impulse_, rho_)) return Status::converged;
       error_per_estimate_ = residuals.estimate > 0.0 ? monitor.last_error() / residuals.estimate : 0.0;
@@ -290,7 +258,7 @@ Status Admm::run(const ContactProblem& problem, Monitor& monitor, Law law) {
     }
     if (penalty_.next_stage(residuals)) {
       rho_ = penalty_.value();
-      if (!factorize(problem, monitor)) return give_up(monitor, k);
+      if (!factorize(problem, monitor)) return monitor.give_up(k);
       if (penalty_.resuming()) {
         resume(problem, monitor.best(), law);
       } else {
@@ -298,7 +266,7 @@ Status Admm::run(const ContactProblem& problem, Monitor& monitor, Law law) {
       }
     } else if (penalty_.update(residuals)) {
       rho_ = penalty_.value();
-      if (!factorize(problem, monitor)) return give_up(monitor, k);
+      if (!factorize(problem, monitor)) return monitor.give_up(k);
       x_ = y_.array() - z_.array() / (rho_ * penalty_weight_.array());
       anderson_.clear();
     }
@@ -328,16 +296,40 @@ void Admm::estimate_spectrum(const ContactProblem& problem) {
       problem.jacobian().multiply(dofs_, d_);
     }
     d_ += problem.compliance().cwiseProduct(rhs_);
-    out = d_.cwiseQuotient(root_) + proximal_ * in;
+    out = d_.cwiseQuotient(root_) + options_.proximal * in;
   };
   const SpectrumBounds bounds = lanczos_bounds(apply, problem.row_count(), kLanczosSteps, spectrum_);
   const double largest = std::max(bounds.upper_bound, 1e-12);
-  penalty_.set_spectrum(std::max({bounds.lambda_min, proximal_, 1e-12 * largest}), largest);
+  penalty_.set_spectrum(std::max({bounds.lambda_min, options_.proximal, 1e-12 * largest}), largest);
   rho_ = penalty_.value();
 }
 
 }  // namespace
 
-std::unique_ptr<Solver> make_admm() { return std::make_unique<Admm>(); }
+std::vector<Option> describe(AdmmOptions& o) {
+  return {
+      choice_option("penalty", "rule that adapts the penalty rho", o.penalty,
+                    {{0, "balance"}, {1, "linear"}, {2, "spectral"}}),
+      real_option("rho", "initial penalty", "1", o.rho, 1e-6, 1e6),
+      real_option("proximal", "proximal weight eta", "1", o.proximal, 0.0, 1.0),
+      integer_option("anderson", "memory of the Anderson acceleration, 0 = off", o.anderson, 0, 30),
+      choice_option("operator", "cone operator under the exact law", o.cone_operator,
+                    {{0, "strict"}, {1, "cone"}}),
+      integer_option("patience", "iterations without headway before starting again with another penalty",
+                     o.patience, 10, 1000000),
+      integer_option("interval", "iterations between penalty updates", o.interval, 1, 1000),
+      real_option("linear_factor", "penalty=linear: factor of one update", "1", o.linear_factor, 1.01, 100.0),
+      real_option("linear_ratio", "penalty=linear, spectral: residual ratio that triggers one", "1",
+                  o.linear_ratio, 1.0, 1e3),
+      real_option("balance_threshold", "penalty=balance: smallest change of rho worth a factorisation", "1",
+                  o.balance_threshold, 1.0, 1e3),
+      real_option("spectral_step", "penalty=spectral: change of the exponent p", "1", o.spectral_step, 1e-3,
+                  1.0),
+      real_option("spectral_exponent", "penalty=spectral: starting exponent p", "1", o.spectral_exponent,
+                  -1.0, 1.0),
+  };
+}
+
+std::unique_ptr<Solver> make_admm(const AdmmOptions& options) { return std::make_unique<Admm>(options); }
 
 }  // namespace tribo

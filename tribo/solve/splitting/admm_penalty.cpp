@@ -18,14 +18,14 @@ constexpr double kNothing = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-void AdmmPenalty::start(const Settings& settings) {
-  settings_ = settings;
-  rho_ = best_ = settings.initial;
-  exponent_ = settings.spectral_exponent;
+void AdmmPenalty::start(const AdmmOptions& options) {
+  options_ = options;
+  rho_ = best_ = options.rho;
+  exponent_ = options.spectral_exponent;
   since_update_ = 0;
   stage_ = -1;
   window_ = 0;
-  budget_ = settings.patience;
+  budget_ = options.patience;
   window_best_ = stage_best_ = kNothing;
 }
 
@@ -42,23 +42,23 @@ void AdmmPenalty::set_spectrum(double smallest, double largest) {
 bool AdmmPenalty::resuming() const { return stage_ == static_cast<Index>(kFixed.size()); }
 
 bool AdmmPenalty::update(const Residuals& r) {
-  if (stage_ >= 0 || ++since_update_ < settings_.interval) return false;
+  if (stage_ >= 0 || ++since_update_ < options_.interval) return false;
   since_update_ = 0;
   double rho = rho_;
-  if (settings_.rule == Rule::balance) {
+  if (options_.penalty == AdmmOptions::Penalty::balance) {
     const double relative_primal = r.primal / std::max(r.primal_scale, 1e-300);
     const double relative_dual = r.dual / std::max(r.dual_scale, 1e-300);
     const double factor = std::sqrt(relative_primal / std::max(relative_dual, 1e-300));
-    if (factor > settings_.balance_threshold || factor < 1.0 / settings_.balance_threshold)
+    if (factor > options_.balance_threshold || factor < 1.0 / options_.balance_threshold)
       rho *= std::clamp(factor, 1e-3, 1e3);
   } else {
-    const double ratio = settings_.linear_ratio;
+    const double ratio = options_.linear_ratio;
     const double direction = r.primal >= ratio * r.dual ? 1.0 : r.dual >= ratio * r.primal ? -1.0 : 0.0;
     if (direction == 0.0) return false;
-    if (settings_.rule == Rule::linear) {
-      rho *= direction > 0.0 ? settings_.linear_factor : 1.0 / settings_.linear_factor;
+    if (options_.penalty == AdmmOptions::Penalty::linear) {
+      rho *= direction > 0.0 ? options_.linear_factor : 1.0 / options_.linear_factor;
     } else {
-      exponent_ += direction * settings_.spectral_step;
+      exponent_ += direction * options_.spectral_step;
       rho = spectral();
     }
   }

@@ -7,33 +7,19 @@
 // the best iterate.
 #pragma once
 
-#include "tribo/base/types.h"
+#include "tribo/solve/splitting/admm.h"
 
 namespace tribo {
 
 class AdmmPenalty {
  public:
-  enum class Rule { balance, linear, spectral };
-
-  struct Settings {
-    Rule rule = Rule::balance;
-    double initial = 0.03;
-    Index interval = 10;   // iterations between updates
-    Index patience = 100;  // iterations without headway
-    double linear_factor = 2.0;
-    double linear_ratio = 10.0;
-    double balance_threshold = 5.0;
-    double spectral_step = 0.05;
-    double spectral_exponent = 0.1;
-  };
-
   struct Residuals {
     double primal = 0.0, dual = 0.0;              // |f - y|, |rho (y - y_old)|, scaled 2-norms
     double primal_scale = 0.0, dual_scale = 0.0;  // their natural sizes, for relative residuals
     double estimate = 0.0;                        // of the scaled natural map
   };
 
-  void start(const Settings& settings);
+  void start(const AdmmOptions& options);
   // Extreme eigenvalues m, L of the scaled W + R + eta I; the spectral rule starts from them.
   void set_spectrum(double smallest, double largest);
 
@@ -49,7 +35,7 @@ class AdmmPenalty {
  private:
   double spectral() const;
 
-  Settings settings_;
+  AdmmOptions options_;
   double rho_ = 1.0, best_ = 0.0;
   double exponent_ = 0.0;
   double smallest_ = 0.0, largest_ = 0.0;

@@ -30,6 +30,7 @@
 #include "tribo/math/anderson.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/driver/scoped_interrupt.h"
 #include "tribo/solve/law/proximal_law.h"
 #include "tribo/solve/splitting/split_dynamics.h"
 #include "tribo/solve/splitting/split_terms.h"
@@ -37,7 +38,7 @@
 namespace tribo {
 namespace {
 
-enum class Scaling { contact, uniform };
+using Scaling = SubAdmmOptions::Scaling;
 
 constexpr double kLowestPenalty = 1e-8;
 constexpr double kHighestPenalty = 1e8;
@@ -64,11 +65,14 @@ Chunk chunk_of(const Vector& x, Index c) {
 
 class SubAdmm final : public Solver {
  public:
-  SubAdmm(std::string_view name, Splitting splitting) : name_(name), splitting_(splitting) {}
+  SubAdmm(std::string_view name, Splitting splitting, const SubAdmmOptions& options)
+      : name_(name), splitting_(splitting), options_(options) {}
   std::string_view name() const override { return name_; }
-  std::vector<Option> options() override;
-
- protected:
+  std::unique_ptr<Solver> clone() const override {
+    return std::make_unique<SubAdmm>(name_, splitting_, options_);
+  }
+  SolverTraits traits() const override { return {.uses_masses = true}; }
+  std::vector<Option> options() override { return describe(options_); }
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
@@ -88,12 +92,7 @@ class SubAdmm final : public Solver {
   std::string_view name_;
   Splitting splitting_;
 
-  // Options.
-  Scaling scaling_ = Scaling::contact;
-  double initial_penalty_ = 1.0;
-  Index interval_ = 10;
-  double threshold_ = 3.0;
-  Index anderson_memory_ = 5;
+  SubAdmmOptions options_;
 
   std::unique_ptr<Workers> workers_;
   SplitTerms terms_;
@@ -114,18 +113,6 @@ class SubAdmm final : public Solver {
   double window_best_ = 0.0, stage_best_ = 0.0;  // shortest steps
 };
 
-std::vector<Option> SubAdmm::options() {
-  return {
-      choice_option("scaling", "penalties: one per contact, beta / w_i, or the same for all", scaling_,
-                    {{0, "contact"}, {1, "uniform"}}),
-      real_option("beta", "initial penalty; scaling=uniform: in units of the pseudo-density",
-                  initial_penalty_, 1e-6, 1e6),
-      integer_option("interval", "iterations between penalty updates, 0 = never", interval_, 0, 1000000),
-      real_option("threshold", "ratio of the residuals that triggers an update", threshold_, 1.0, 1e6),
-      integer_option("anderson", "memory of the Anderson acceleration, 0 = off", anderson_memory_, 0, 30),
-  };
-}
-
 void SubAdmm::prepare(const ContactProblem& problem, const Settings& settings) {
   const Index threads = std::max<Index>(1, settings.threads);
   if (!workers_ || workers_->count() != threads) workers_ = std::make_unique<Workers>(threads);
@@ -143,12 +130,12 @@ void SubAdmm::prepare(const ContactProblem& problem, const Settings& settings) {
     dof_root_.segment(problem.mass().block_start(tree), problem.mass().block_size(tree)) =
         problem.mass().block(tree).diagonal().cwiseSqrt();
   }
-  if (anderson_memory_ > 0) {
+  if (options_.anderson > 0) {
     for (Vector* x : {&x_, &image_, &plain_}) x->resize(dofs + rows);
-    anderson_.reset(dofs + rows, anderson_memory_);
+    anderson_.reset(dofs + rows, options_.anderson);
     anderson_.set_workers(workers_.get());
   }
-  beta_ = initial_penalty_ * (scaling_ == Scaling::uniform ? terms_.pseudo_density(problem) : 1.0);
+  beta_ = options_.beta * (options_.scaling == Scaling::uniform ? terms_.pseudo_density(problem) : 1.0);
   since_update_ = 0;
   error_per_residual_ = 0.0;
   plainly_ = false;
@@ -159,7 +146,7 @@ void SubAdmm::prepare(const ContactProblem& problem, const Settings& settings) {
 
 bool SubAdmm::factorize(const ContactProblem& problem, Monitor& monitor) {
   law_.prepare_each(problem, [&](Index i) {
-    const double b = scaling_ == Scaling::contact ? beta_ / problem.scale(i) : beta_;
+    const double b = options_.scaling == Scaling::contact ? beta_ / problem.scale(i) : beta_;
     return static_cast<double>(terms_.slack_count(i)) / b;
   });
   for (Index i = 0; i < problem.constraint_count(); ++i) {
@@ -167,6 +154,7 @@ bool SubAdmm::factorize(const ContactProblem& problem, Monitor& monitor) {
       penalty_[r] = static_cast<double>(terms_.slack_count(i)) / law_.proximal(r);
     }
   }
+  if (!monitor.may_factorize()) return false;
   monitor.count_factorization();
   return dynamics_.factorize(problem, terms_, penalty_, *workers_);
 }
@@ -174,7 +162,7 @@ bool SubAdmm::factorize(const ContactProblem& problem, Monitor& monitor) {
 void SubAdmm::start(const ContactProblem& problem, const Vector& impulse) {
   lambda_ = impulse;
   problem.generalized_velocity_of(impulse, v_);
-  if (anderson_memory_ > 0) {
+  if (options_.anderson > 0) {
     x_.head(v_.size()) = v_.cwiseProduct(dof_root_);
     x_.tail(lambda_.size()) = lambda_.cwiseProduct(row_root_);
   }
@@ -218,7 +206,7 @@ void SubAdmm::evaluate(const ContactProblem& problem, Law law) {
 // (v, lambda) from x_ or, without acceleration, by the plain step; and V.
 void SubAdmm::unpack(const ContactProblem& problem) {
   const Index trees = problem.tree_count();
-  const bool scaled = anderson_memory_ > 0;
+  const bool scaled = options_.anderson > 0;
   workers_->run(
       trees + chunks_of(lambda_),
       [&](Index item, Index) {
@@ -247,7 +235,7 @@ void SubAdmm::unpack(const ContactProblem& problem) {
 // an energy.
 double SubAdmm::pack() {
   const Index dof_chunks = chunks_of(v_), count = dof_chunks + chunks_of(lambda_);
-  const bool scaled = anderson_memory_ > 0;
+  const bool scaled = options_.anderson > 0;
   partial_.resize(count);
   workers_->run(count, [&](Index item, Index) {
     double sum = 0.0;
@@ -276,7 +264,7 @@ double SubAdmm::pack() {
 // The next state; returns the length of the plain step.
 double SubAdmm::advance(const ContactProblem& problem) {
   const double length = pack();
-  if (anderson_memory_ > 0) {
+  if (options_.anderson > 0) {
     if (plainly_) {
       x_.swap(image_);
     } else if (!anderson_.accept(length)) {
@@ -293,7 +281,7 @@ double SubAdmm::advance(const ContactProblem& problem) {
 // Where contacts change between stick and slip the extrapolation may go round in circles that the plain
 // iteration leaves. Accelerated windows that bring no headway are followed by plain ones, each time longer.
 void SubAdmm::choose_mode(double length) {
-  if (anderson_memory_ == 0) return;
+  if (options_.anderson == 0) return;
   window_best_ = std::min(window_best_, length);
   if (++window_ < (plainly_ ? plain_window_ : kWindow)) return;
   const bool headway = window_best_ <= kHeadway * stage_best_;
@@ -311,7 +299,7 @@ void SubAdmm::choose_mode(double length) {
 
 // (43); the state needs no change.
 bool SubAdmm::update_penalty(const ContactProblem& problem) {
-  if (interval_ == 0 || ++since_update_ < interval_) return false;
+  if (options_.interval == 0 || ++since_update_ < options_.interval) return false;
   since_update_ = 0;
   double squared = 0.0;
   for (Index r = 0; r < lambda_.size(); ++r) {
@@ -320,7 +308,7 @@ bool SubAdmm::update_penalty(const ContactProblem& problem) {
   }
   const double primal = std::sqrt(squared);
   const double dual = dynamics_.momentum_residual(problem, terms_, v_, next_, *workers_);
-  if (!(primal > threshold_ * dual || dual > threshold_ * primal)) return false;
+  if (!(primal > options_.threshold * dual || dual > options_.threshold * primal)) return false;
   const double factor = std::sqrt(primal / std::max(dual, 1e-300));
   const double beta = std::clamp(beta_ * std::clamp(factor, 1e-2, 1e2), kLowestPenalty, kHighestPenalty);
   if (beta == beta_) return false;
@@ -329,28 +317,24 @@ bool SubAdmm::update_penalty(const ContactProblem& problem) {
 }
 
 Status SubAdmm::iterate(const ContactProblem& problem, Monitor& monitor) {
-  const std::function<bool()> interrupt = [&monitor] { return monitor.out_of_time(0); };
-  if (std::isfinite(monitor.settings().time_limit)) dynamics_.set_interrupt(&interrupt);
-  const Status status = run(problem, monitor);
-  dynamics_.set_interrupt(nullptr);
-  return status;
+  const ScopedInterrupt limit(monitor, dynamics_);
+  return run(problem, monitor);
 }
 
 Status SubAdmm::run(const ContactProblem& problem, Monitor& monitor) {
   const Settings& settings = monitor.settings();
   prepare(problem, settings);
-  const auto give_up = [&](Index k) { return monitor.out_of_time(k) ? Status::time_limit : Status::stalled; };
-  if (!factorize(problem, monitor)) return give_up(0);
+  if (!factorize(problem, monitor)) return monitor.give_up(0);
   start(problem, monitor.start());
   double best = monitor.best_error();
   Index best_iteration = 0;
-  for (Index k = 1; k <= settings.max_iterations; ++k) {
+  for (Index k = 1; k <= monitor.iterations_left(); ++k) {
     evaluate(problem, settings.law);
     const bool changed = update_penalty(problem);
     const double residual = advance(problem);
     if (!std::isfinite(residual)) return Status::no_solution_suspected;
     if (monitor.out_of_time(k)) return Status::time_limit;
-    if (must_check(k, residual, monitor) || k == settings.max_iterations) {
+    if (must_check(k, residual, monitor) || k == monitor.iterations_left()) {
       if (monitor.check(k, next_, beta_)) return Status::converged;
       error_per_residual_ = residual > 0.0 ? monitor.last_error() / residual : 0.0;
       if (monitor.best_error() < 0.99 * best) {
@@ -363,7 +347,7 @@ Status SubAdmm::run(const ContactProblem& problem, Monitor& monitor) {
     }
     choose_mode(residual);
     if (changed) {
-      if (!factorize(problem, monitor)) return give_up(k);
+      if (!factorize(problem, monitor)) return monitor.give_up(k);
       anderson_.clear();
     }
   }
@@ -378,10 +362,26 @@ bool SubAdmm::must_check(Index iteration, double residual, const Monitor& monito
 
 }  // namespace
 
-std::unique_ptr<Solver> make_subadmm() { return std::make_unique<SubAdmm>("subadmm", Splitting::body); }
-std::unique_ptr<Solver> make_subadmm_nobody() {
-  return std::make_unique<SubAdmm>("subadmm-nobody", Splitting::tree);
+std::vector<Option> describe(SubAdmmOptions& o) {
+  return {
+      choice_option("scaling", "penalties: one per contact, beta / w_i, or the same for all", o.scaling,
+                    {{0, "contact"}, {1, "uniform"}}),
+      real_option("beta", "initial penalty; scaling=uniform: in units of the pseudo-density", "1", o.beta,
+                  1e-6, 1e6),
+      integer_option("interval", "iterations between penalty updates, 0 = never", o.interval, 0, 1000000),
+      real_option("threshold", "ratio of the residuals that triggers an update", "1", o.threshold, 1.0, 1e6),
+      integer_option("anderson", "memory of the Anderson acceleration, 0 = off", o.anderson, 0, 30),
+  };
 }
-std::unique_ptr<Solver> make_admm_full() { return std::make_unique<SubAdmm>("admm-full", Splitting::none); }
+
+std::unique_ptr<Solver> make_subadmm(const SubAdmmOptions& options) {
+  return std::make_unique<SubAdmm>("subadmm", Splitting::body, options);
+}
+std::unique_ptr<Solver> make_subadmm_nobody(const SubAdmmOptions& options) {
+  return std::make_unique<SubAdmm>("subadmm-nobody", Splitting::tree, options);
+}
+std::unique_ptr<Solver> make_admm_full(const SubAdmmOptions& options) {
+  return std::make_unique<SubAdmm>("admm-full", Splitting::none, options);
+}
 
 }  // namespace tribo

@@ -18,74 +18,30 @@
 // `freeze` sweeps. accelerate=cg: conjugate gradients over the sweeps, for large piles (sweep_acceleration.h).
 #include "tribo/solve/sweeps/nsgs.h"
 
-#include "tribo/solve/law/local_step.h"
-#include "tribo/solve/law/one_contact.h"
-#include "tribo/solve/sweeps/sweep.h"
-#include "tribo/solve/sweeps/sweep_acceleration.h"
+#include "tribo/solve/sweeps/nsgs_solver.h"
 
 namespace tribo {
 namespace {
 
-enum class Local : int { exact, newton, projection, quartic };
-enum class Shuffle : int { none, once, every };
-enum class Acceleration : int { none, cg };
+using Local = NsgsOptions::Local;
+using Shuffle = NsgsOptions::Shuffle;
+using Acceleration = NsgsOptions::Acceleration;
 
-class Nsgs final : public Solver {
- public:
-  std::string_view name() const override { return "nsgs"; }
+}  // namespace
 
-  std::vector<Option> options() override {
-    return {choice_option("local", "solver of the one-contact problems", local_,
-                          {{static_cast<int>(Local::exact), "exact"},
-                           {static_cast<int>(Local::newton), "newton"},
-                           {static_cast<int>(Local::projection), "projection"},
-                           {static_cast<int>(Local::quartic), "quartic"}}),
-            real_option("omega", "relaxation: the local matrix is divided by it", omega_, 0.05, 1.95),
-            choice_option("shuffle", "random order of the visits: drawn never, once, or before every sweep",
-                          shuffle_,
-                          {{static_cast<int>(Shuffle::none), "none"},
-                           {static_cast<int>(Shuffle::once), "once"},
-                           {static_cast<int>(Shuffle::every), "every"}}),
-            choice_option(
-                "accelerate", "none, or conjugate gradients over the sweeps", acceleration_,
-                {{static_cast<int>(Acceleration::none), "none"}, {static_cast<int>(Acceleration::cg), "cg"}}),
-            integer_option("seed", "of the random order", seed_, 0, 1000000000),
-            integer_option("freeze", "longest rest of settled constraints, in sweeps; 0: none", longest_rest_,
-                           0, 1000)};
-  }
-
-  void set_plan(const SweepPlan& plan) { plan_ = plan; }
-  const Vector& last_impulse() const { return state_.impulse; }
-
- protected:
-  Status iterate(const ContactProblem& problem, Monitor& monitor) override;
-
- private:
-  void prepare(const ContactProblem& problem, Law law);
-  template <class Visit>
-  Status run(const ContactProblem& problem, Monitor& monitor, Visit visit);
-
-  Local local_ = Local::exact;
-  double omega_ = 1.0;
-  Shuffle shuffle_ = Shuffle::none;
-  Acceleration acceleration_ = Acceleration::none;
-  Index seed_ = 0;
-  Index longest_rest_ = 20;
-  SweepPlan plan_;
-  double relaxation_ = 1.0;  // omega, lowered where the sweeps cycle
-
-  SweepOperator sweeps_;
-  SweepOrder order_;
-  SweepRest rest_;
-  SweepMomentum momentum_;
-  SweepSubspace subspace_;
-  bool minimises_ = false;  // impulses minimise an energy: no friction, symmetric W
-  SweepState state_;
-  std::vector<ScalarRow> scalar_;
-  std::vector<ExactContact> exact_;
-  std::vector<ConvexContact> convex_;
-  std::vector<LocalMatrix> matrix_;
-};
+std::vector<Option> describe(NsgsOptions& o) {
+  return {
+      choice_option("local", "solver of the one-contact problems", o.local,
+                    {{0, "exact"}, {1, "newton"}, {2, "projection"}, {3, "quartic"}}),
+      real_option("omega", "relaxation: the local matrix is divided by it", "1", o.omega, 0.05, 1.95),
+      choice_option("shuffle", "random order of the visits: drawn never, once, or before every sweep",
+                    o.shuffle, {{0, "none"}, {1, "once"}, {2, "every"}}),
+      choice_option("accelerate", "none, or conjugate gradients over the sweeps", o.accelerate,
+                    {{0, "none"}, {1, "cg"}}),
+      integer_option("seed", "of the random order", o.seed, 0, 1000000000),
+      integer_option("freeze", "longest rest of settled constraints, in sweeps; 0: none", o.freeze, 0, 1000),
+  };
+}
 
 void Nsgs::prepare(const ContactProblem& problem, Law law) {
   exact_.clear();
@@ -101,8 +57,8 @@ void Nsgs::prepare(const ContactProblem& problem, Law law) {
     }
     w.diagonal() += problem.compliance().segment<3>(row);
     w /= relaxation_;
-    if (local_ == Local::newton || local_ == Local::projection ||
-        (local_ == Local::quartic && law == Law::exact)) {
+    if (options_.local == Local::newton || options_.local == Local::projection ||
+        (options_.local == Local::quartic && law == Law::exact)) {
       matrix_.emplace_back(w, problem.friction(i));
     } else if (law == Law::exact) {
       exact_.emplace_back(w, problem.friction(i));
@@ -113,22 +69,22 @@ void Nsgs::prepare(const ContactProblem& problem, Law law) {
 }
 
 template <class Visit>
-Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
+Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, const SweepStart& start, Visit visit) {
   struct Visitor {
     Visit contact;
     const std::vector<ScalarRow>& rows;
     double scalar(Index slot, double w, double lambda) { return rows[slot].solve(w, lambda); }
   };
   Visitor visitor{visit, scalar_};
-  const bool accelerated = acceleration_ == Acceleration::cg && !plan_.plain;
-  rest_.reset(problem.constraint_count(), longest_rest_, accelerated);
-  if (!plan_.go_on || plan_.plain) {
+  const bool accelerated = options_.accelerate == Acceleration::cg && !start.plain;
+  rest_.reset(problem.constraint_count(), options_.freeze, accelerated);
+  if (!start.go_on || start.plain) {
     momentum_.reset();
     subspace_.reset();
   }
-  const std::span<const Index> visits = plan_.only.empty() ? order_.visits() : plan_.only;
+  const std::span<const Index> visits = start.only.empty() ? order_.visits() : start.only;
   const auto one_sweep = [&](Index) {
-    if (shuffle_ == Shuffle::every) order_.shuffle();
+    if (options_.shuffle == Shuffle::every) order_.shuffle();
     if (accelerated && minimises_) subspace_.advance(sweeps_, state_.impulse);
     if (accelerated && !minimises_) momentum_.advance(sweeps_, state_.impulse);
     const SweepChange change = rest_.sweep(sweeps_, visits, state_.impulse, visitor);
@@ -144,54 +100,49 @@ Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, Visit visit) {
   return run_sweeps(problem, monitor, sweeps_, state_, one_sweep, calm_down);
 }
 
-Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor) {
+Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor, const SweepStart& start) {
   const Law law = monitor.settings().law;
-  if (!plan_.same_problem) {
+  if (!start.same_problem) {
     // On the velocities an energy costs no product with W.
     const bool minimises =
-        acceleration_ == Acceleration::cg && !problem.has_friction() && problem.is_symmetric();
+        options_.accelerate == Acceleration::cg && !problem.has_friction() && problem.is_symmetric();
     sweeps_.setup(problem, minimises ? SweepOperator::Mode::velocity : SweepOperator::Mode::automatic);
-    order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
-    if (shuffle_ == Shuffle::once) order_.shuffle();
+    order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(options_.seed));
+    if (options_.shuffle == Shuffle::once) order_.shuffle();
     minimises_ = minimises;
     if (minimises) subspace_.setup(problem);
   }
-  if (!plan_.same_problem || relaxation_ != plan_.relaxation * omega_) {
-    relaxation_ = plan_.relaxation * omega_;
+  if (!start.same_problem || relaxation_ != start.relaxation * options_.omega) {
+    relaxation_ = start.relaxation * options_.omega;
     prepare(problem, law);
   }
-  if (!plan_.go_on) {
+  if (!start.go_on) {
     state_.impulse = monitor.start();
-    if (plan_.same_problem || !state_.impulse.isZero(0.0)) sweeps_.refresh(state_.impulse, state_.velocity);
+    if (start.same_problem || !state_.impulse.isZero(0.0)) sweeps_.refresh(state_.impulse, state_.velocity);
   }
 
-  if (!matrix_.empty() && local_ == Local::newton) {
-    return run(problem, monitor, [this, law](Index s, const Vec3& w, const Vec3& r) {
+  if (!matrix_.empty() && options_.local == Local::newton) {
+    return run(problem, monitor, start, [this, law](Index s, const Vec3& w, const Vec3& r) {
       return solve_newton(matrix_[s], law, w, r);
     });
   }
-  if (!matrix_.empty() && local_ == Local::projection) {
-    return run(problem, monitor, [this, law](Index s, const Vec3& w, const Vec3& r) {
+  if (!matrix_.empty() && options_.local == Local::projection) {
+    return run(problem, monitor, start, [this, law](Index s, const Vec3& w, const Vec3& r) {
       return step_projection(matrix_[s], law, w, r);
     });
   }
   if (!matrix_.empty()) {
-    return run(problem, monitor,
+    return run(problem, monitor, start,
                [this](Index s, const Vec3& w, const Vec3& r) { return solve_quartic(matrix_[s], w, r); });
   }
   if (law == Law::convex) {
-    return run(problem, monitor,
+    return run(problem, monitor, start,
                [this](Index s, const Vec3& w, const Vec3& r) { return convex_[s].solve(w, r); });
   }
-  return run(problem, monitor,
+  return run(problem, monitor, start,
              [this](Index s, const Vec3& w, const Vec3& r) { return exact_[s].solve(w, r); });
 }
 
-}  // namespace
-
-void set_plan(Solver& nsgs, const SweepPlan& plan) { static_cast<Nsgs&>(nsgs).set_plan(plan); }
-const Vector& last_impulse(const Solver& nsgs) { return static_cast<const Nsgs&>(nsgs).last_impulse(); }
-
-std::unique_ptr<Solver> make_nsgs() { return std::make_unique<Nsgs>(); }
+std::unique_ptr<Solver> make_nsgs(const NsgsOptions& options) { return std::make_unique<Nsgs>(options); }
 
 }  // namespace tribo

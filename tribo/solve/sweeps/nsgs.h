@@ -2,24 +2,28 @@
 #pragma once
 
 #include <memory>
-#include <span>
+#include <vector>
 
 #include "tribo/solve/solver.h"
 
 namespace tribo {
 
-std::unique_ptr<Solver> make_nsgs();
+struct NsgsOptions {
+  enum class Local { exact, newton, projection, quartic };
+  enum class Shuffle { none, once, every };
+  enum class Acceleration { none, cg };
 
-// For solvers that call nsgs on one problem several times.
-struct SweepPlan {
-  bool same_problem = false;  // as in the last call: nothing has to be set up
-  bool go_on = false;         // from where the last call ended (not from its best iterate), with its momentum
-  double relaxation = 1.0;    // times the option's
-  bool plain = false;         // without momentum, whatever the option says
-  std::span<const Index> only{};  // constraints to visit, ascending; empty: all. Must outlive the call.
+  Local local = Local::exact;  // solver of the one-contact problems
+  double omega = 1.0;          // relaxation
+  Shuffle shuffle = Shuffle::none;
+  Acceleration accelerate = Acceleration::none;
+  Index seed = 0;     // of the random order
+  Index freeze = 20;  // longest rest of settled constraints, in sweeps
 };
-void set_plan(Solver& nsgs, const SweepPlan& plan);
-// Where the last call ended; its best iterate may be another one.
-const Vector& last_impulse(const Solver& nsgs);
+
+// The table of the options: meaning, unit and range of each.
+std::vector<Option> describe(NsgsOptions& options);
+
+std::unique_ptr<Solver> make_nsgs(const NsgsOptions& options = {});
 
 }  // namespace tribo

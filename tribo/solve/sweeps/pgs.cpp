@@ -24,7 +24,7 @@
 namespace tribo {
 namespace {
 
-enum class Order : int { forward, symmetric, shuffled };
+using Order = PgsOptions::Order;
 
 struct ExactStep {
   const std::vector<LocalMatrix>& local;
@@ -58,30 +58,20 @@ struct ConvexStep {
 
 class Pgs final : public Solver {
  public:
+  explicit Pgs(const PgsOptions& options) : options_(options) {}
   std::string_view name() const override { return "pgs"; }
+  std::unique_ptr<Solver> clone() const override { return make_pgs(options_); }
+  std::vector<Option> options() override { return describe(options_); }
 
-  std::vector<Option> options() override {
-    return {real_option("omega", "relaxation of every step", omega_, 0.05, 1.95),
-            choice_option("order", "visits: always forward, forward and back, or drawn anew for every sweep",
-                          sequence_,
-                          {{static_cast<int>(Order::forward), "forward"},
-                           {static_cast<int>(Order::symmetric), "symmetric"},
-                           {static_cast<int>(Order::shuffled), "shuffled"}}),
-            integer_option("seed", "of the shuffled order", seed_, 0, 1000000000),
-            integer_option("freeze", "longest rest of settled constraints, in sweeps; 0: none", longest_rest_,
-                           0, 1000)};
-  }
-
- protected:
   Status iterate(const ContactProblem& problem, Monitor& monitor) override {
     prepare(problem);
     sweeps_.setup(problem);
-    order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(seed_));
+    order_.reset(problem.constraint_count(), static_cast<std::uint64_t>(options_.seed));
     state_.impulse = monitor.start();
     if (!state_.impulse.isZero(0.0)) sweeps_.refresh(state_.impulse, state_.velocity);
     if (monitor.settings().law == Law::convex)
-      return run(problem, monitor, ConvexStep{local_, scalar_, omega_});
-    return run(problem, monitor, ExactStep{local_, scalar_, omega_});
+      return run(problem, monitor, ConvexStep{local_, scalar_, options_.omega});
+    return run(problem, monitor, ExactStep{local_, scalar_, options_.omega});
   }
 
  private:
@@ -90,7 +80,7 @@ class Pgs final : public Solver {
     scalar_.clear();
     for (Index i = 0; i < problem.constraint_count(); ++i) {
       if (problem.kind(i) != ConstraintKind::contact) {
-        scalar_.push_back(scalar_row(problem, i, omega_));
+        scalar_.push_back(scalar_row(problem, i, options_.omega));
         continue;
       }
       Mat3 w = problem.delassus_diagonal(i);
@@ -101,20 +91,17 @@ class Pgs final : public Solver {
 
   template <class Step>
   Status run(const ContactProblem& problem, Monitor& monitor, const Step& step) {
-    rest_.reset(problem.constraint_count(), longest_rest_);
+    rest_.reset(problem.constraint_count(), options_.freeze);
     const auto one_sweep = [&](Index k) {
-      if (sequence_ == Order::shuffled) order_.shuffle();
-      if (sequence_ == Order::symmetric && k > 1) order_.reverse();
+      if (options_.order == Order::shuffled) order_.shuffle();
+      if (options_.order == Order::symmetric && k > 1) order_.reverse();
       return rest_.sweep(sweeps_, order_.visits(), state_.impulse, step);
     };
     const auto carry_on = [] { return true; };
     return run_sweeps(problem, monitor, sweeps_, state_, one_sweep, carry_on);
   }
 
-  double omega_ = 1.0;
-  Order sequence_ = Order::forward;
-  Index seed_ = 0;
-  Index longest_rest_ = 20;
+  PgsOptions options_;
 
   SweepOperator sweeps_;
   SweepOrder order_;
@@ -126,6 +113,16 @@ class Pgs final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_pgs() { return std::make_unique<Pgs>(); }
+std::vector<Option> describe(PgsOptions& o) {
+  return {
+      real_option("omega", "relaxation of every step", "1", o.omega, 0.05, 1.95),
+      choice_option("order", "visits: always forward, forward and back, or drawn anew for every sweep",
+                    o.order, {{0, "forward"}, {1, "symmetric"}, {2, "shuffled"}}),
+      integer_option("seed", "of the shuffled order", o.seed, 0, 1000000000),
+      integer_option("freeze", "longest rest of settled constraints, in sweeps; 0: none", o.freeze, 0, 1000),
+  };
+}
+
+std::unique_ptr<Solver> make_pgs(const PgsOptions& options) { return std::make_unique<Pgs>(options); }
 
 }  // namespace tribo

@@ -44,13 +44,13 @@ void TinySweeps::sweep(const ContactProblem& problem) {
   }
 }
 
-bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor, Index sweeps) {
+bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor) {
   w_.assemble(problem);
   impulse_ = monitor.start();
   velocity_ = problem.free_velocity();
   if (!impulse_.isZero(0.0)) velocity_.noalias() += w_.matrix() * impulse_;
   solvers_.prepare(problem, monitor.settings().law);
-  const Index most = std::min(sweeps, monitor.iterations_left());
+  const Index most = monitor.iterations_left();
   for (Index k = 1; k <= most; ++k) {
     sweep(problem);
     // Looking costs about as much as a sweep; separate contacts are done after the first.
@@ -92,13 +92,13 @@ void DenseSweeps::sweep(const ContactProblem& problem) {
   }
 }
 
-bool DenseSweeps::run(const ContactProblem& problem, Monitor& monitor, Index sweeps) {
+bool DenseSweeps::run(const ContactProblem& problem, Monitor& monitor) {
   half_.assemble(problem);
-  impulse_ = monitor.best();
+  impulse_ = monitor.start();
   state_ = half_.free();
   half_.add_impulses(impulse_, 1.0, state_);
   solvers_.prepare(problem, monitor.settings().law);
-  const Index most = std::min(sweeps, monitor.iterations_left());
+  const Index most = monitor.iterations_left();
   for (Index k = 1; k <= most; ++k) {
     sweep(problem);
     if (k % 2 == 1 && k != most) continue;  // looking costs about as much as a sweep

@@ -34,7 +34,7 @@ class VisitSolvers {
 class TinySweeps {
  public:
   // From monitor.start(). True when the monitor said to end.
-  bool run(const ContactProblem& problem, Monitor& monitor, Index sweeps);
+  bool run(const ContactProblem& problem, Monitor& monitor);
 
  private:
   void sweep(const ContactProblem& problem);
@@ -47,8 +47,8 @@ class TinySweeps {
 // With X (dense_half.h), for a few trees: W is never formed.
 class DenseSweeps {
  public:
-  // From monitor.best(). True when the monitor said to end.
-  bool run(const ContactProblem& problem, Monitor& monitor, Index sweeps);
+  // From monitor.start(). True when the monitor said to end.
+  bool run(const ContactProblem& problem, Monitor& monitor);
   const DenseHalf& half() const { return half_; }  // of the last run
 
  private:
