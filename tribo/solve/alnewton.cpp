@@ -197,9 +197,10 @@ bool AlNewton::take(const Surrogate& surrogate, Monitor& monitor) {
 bool AlNewton::follow_natural(Monitor& monitor) {
   for (Index k = 0; k < plan_.natural_steps; ++k, ++outer_) {
     if (newton_count_ >= plan_.factorizations || outer_ > monitor.iterations_left()) return false;
-    ++newton_count_;
-    monitor.count_factorization();
-    if (!surrogate_.natural_step()) return false;
+    const bool ahead = surrogate_.natural_step();
+    newton_count_ += surrogate_.factorizations();
+    for (Index f = 0; f < surrogate_.factorizations(); ++f) monitor.count_factorization();
+    if (!ahead) return false;
     const bool inside = surrogate_.is_inside(last_multiplier_);
     if (inside ? offer(monitor) : monitor.check(outer_, last_multiplier_, beta_)) return true;
     if (good_enough(monitor)) return true;
