@@ -46,8 +46,9 @@ class AlSurrogate {
   bool repeat_step();
   // One damped Newton step on lambda = T(lambda), the equation of a solution itself, in which the multipliers move along
   // with the velocities: no outer iteration, but good steps only near a solution, or where contacts are few. False, and
-  // nothing is changed, if no decrease of natural() was found.
-  bool natural_step();
+  // nothing is changed, if no decrease of natural() was found. `damping` >= 1: factor of the compliances that keep
+  // redundant rows from taking what they cannot bear.
+  bool natural_step(double damping);
   Index factorizations() const { return factorizations_; }  // of the last natural step
   // Whether the multipliers lie in their sets, up to rounding: a linear step leaves curved cones a little; and the nearest
   // ones that do.
@@ -85,6 +86,7 @@ class AlSurrogate {
   Vector left_out_;         // compliances of its rows beside their own
   std::vector<Index> changed_;
   Index factorizations_ = 0;
+  double damping_ = 1.0;  // of the last natural step
   bool soft_known_ = false;
   Vector centre_;  // of the proximal terms: the multipliers but for settle_normals()
   double fastest_ = 0.0;

@@ -36,16 +36,17 @@ constexpr double kDecrease = 0.2;
 void AlSurrogate::linearize_natural() {
   if (!soft_known_) soft_.prepare(*problem_, kSoftBeta);
   soft_known_ = true;
+  const double left_out = std::min(damping_ * kLeftOut, 1.0);
   soft_.impulse(*problem_, law_, system_->velocity(), multiplier_, moved_);
   soft_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_, touch());
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     const Index row = problem_->row(i);
     if (problem_->rows(i) == 1) {
       const double d = derivative_[i](0, 0), p = soft_.proximal(row);
-      left_out_[row] = kLeftOut * p;
+      left_out_[row] = left_out * p;
       if (problem_->kind(i) == ConstraintKind::box) {
         const double range = problem_->upper(i) - problem_->lower(i);
-        const double stiff = kRangeShare * natural_ * problem_->root_scale(i);
+        const double stiff = damping_ * kRangeShare * natural_ * problem_->root_scale(i);
         if (stiff > left_out_[row] * range) left_out_[row] = stiff < p * range ? stiff / range : p;
       }
       const double inverse = 1.0 / (1.0 - d * (p - left_out_[row]));
@@ -55,15 +56,16 @@ void AlSurrogate::linearize_natural() {
     }
     const Vec3 now = multiplier_.segment<3>(row),
                p(soft_.proximal(row), soft_.proximal(row + 1), soft_.proximal(row + 2));
-    left_out_.segment<3>(row) = kLeftOut * p;
+    left_out_.segment<3>(row) = left_out * p;
     const Mat3 d = derivative_[i];
-    const Mat3 inverse = (Mat3::Identity() - (1.0 - kLeftOut) * d * p.asDiagonal()).inverse();
+    const Mat3 inverse = (Mat3::Identity() - (1.0 - left_out) * d * p.asDiagonal()).inverse();
     trial_.segment<3>(row) = now + inverse * (moved_.segment<3>(row) - now);
     derivative_[i] = inverse * d;
   }
 }
 
-bool AlSurrogate::natural_step() {
+bool AlSurrogate::natural_step(double damping) {
+  damping_ = damping;
   linearize_natural();
   before_ = system_->velocity();
   kept_ = multiplier_;
