@@ -33,24 +33,34 @@ Index size_of(const std::array<std::uint64_t, 2>& support) {
 
 bool DenseFronts::assemble(const ContactProblem& problem, const DenseHalf& half) {
   problem_ = &problem;
-  fronts_.clear();
   if (half.dofs() < kFewestDofs || half.dofs() > kMostDofs) return false;
+  support_.swap(last_support_);
+  rows_of_.swap(last_rows_of_);
   find_supports(half);
-  deal_constraints();
-  if (!is_worth_it(half.dofs())) return false;
-  number_dofs(half.dofs());
-  copy_columns(half);
-  return true;
+  // From step to step a robot mostly touches the same.
+  if (half.dofs() != dofs_ || support_ != last_support_ || rows_of_ != last_rows_of_) {
+    dofs_ = half.dofs();
+    deal_constraints();
+    worth_it_ = is_worth_it();
+    if (worth_it_) number_dofs();
+  }
+  if (worth_it_) copy_columns(half);
+  return worth_it_;
 }
 
 void DenseFronts::find_supports(const DenseHalf& half) {
   const Index count = problem_->constraint_count(), dofs = half.dofs();
   support_.assign(count, Support{});
+  rows_of_.resize(count);
   for (Index i = 0; i < count; ++i) {
+    rows_of_[i] = static_cast<char>(problem_->rows(i));
     for (Index r = problem_->row(i); r < problem_->row(i) + problem_->rows(i); ++r) {
       const double* x = half.column(r);
-      for (Index d = 0; d < dofs; ++d) {
-        support_[i][d / 64] |= static_cast<std::uint64_t>(x[d] != 0.0) << (d % 64);
+      for (Index word = 0; 64 * word < dofs; ++word) {
+        const Index first = 64 * word, end = std::min<Index>(dofs, first + 64);
+        std::uint64_t bits = 0;
+        for (Index d = first; d < end; ++d) bits |= static_cast<std::uint64_t>(x[d] != 0.0) << (d - first);
+        support_[i][word] |= bits;
       }
     }
   }
@@ -59,6 +69,7 @@ void DenseFronts::find_supports(const DenseHalf& half) {
 // The largest first: those of joints further up their limb are then part of them.
 void DenseFronts::deal_constraints() {
   const Index count = problem_->constraint_count();
+  fronts_.clear();
   std::array<Index, kMostDofs + 2> begin{};
   for (const Support& s : support_) ++begin[kMostDofs - size_of(s) + 1];
   for (Index k = 1; k < static_cast<Index>(begin.size()); ++k) begin[k] += begin[k - 1];
@@ -90,20 +101,20 @@ void DenseFronts::deal_constraints() {
   }
 }
 
-bool DenseFronts::is_worth_it(Index dofs) const {
+bool DenseFronts::is_worth_it() const {
   if (fronts_.size() < 2) return false;
   const auto cost = [](double size, double rows) { return size * size * (rows + size / 3.0); };
   double fronts = 0.0;
   for (const Front& front : fronts_) {
     fronts += cost(static_cast<double>(padded_rows(size_of(front.support))), static_cast<double>(front.rows));
   }
-  const double rows = problem_->row_count(), dense = static_cast<double>(dofs);
+  const double rows = problem_->row_count(), dense = dofs_;
   return fronts < kWorthIt * (rows < dense ? cost(rows, dense) : cost(dense, rows));
 }
 
-void DenseFronts::number_dofs(Index dofs) {
+void DenseFronts::number_dofs() {
   shared_.clear();
-  shared_place_.assign(dofs, -1);
+  shared_place_.assign(dofs_, -1);
   Support seen{}, twice{};
   for (const Front& front : fronts_) {
     for (int k = 0; k < 2; ++k) {
@@ -112,7 +123,7 @@ void DenseFronts::number_dofs(Index dofs) {
     }
   }
   const auto has = [](const Support& s, Index d) { return (s[d / 64] >> (d % 64) & 1) != 0; };
-  for (Index d = 0; d < dofs; ++d) {
+  for (Index d = 0; d < dofs_; ++d) {
     if (!has(twice, d)) continue;
     shared_place_[d] = static_cast<Index>(shared_.size());
     shared_.push_back(d);
@@ -121,7 +132,7 @@ void DenseFronts::number_dofs(Index dofs) {
   std::size_t matrix = 0;
   for (Front& front : fronts_) {
     front.dof_begin = static_cast<Index>(dof_.size());
-    for (Index d = 0; d < dofs; ++d) {
+    for (Index d = 0; d < dofs_; ++d) {
       if (has(front.support, d) && !has(twice, d)) dof_.push_back(d);
     }
     front.own = static_cast<Index>(dof_.size()) - front.dof_begin;

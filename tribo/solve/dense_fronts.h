@@ -48,8 +48,8 @@ class DenseFronts {
 
   void find_supports(const DenseHalf& half);
   void deal_constraints();
-  bool is_worth_it(Index dofs) const;
-  void number_dofs(Index dofs);
+  bool is_worth_it() const;
+  void number_dofs();
   void copy_columns(const DenseHalf& half);
   bool factorize_stale(std::span<const Mat3> derivative);
   void form(const Front& front, std::span<const Mat3> derivative);
@@ -57,6 +57,10 @@ class DenseFronts {
   bool factorize_shared();
 
   const ContactProblem* problem_ = nullptr;
+  Index dofs_ = 0;
+  bool worth_it_ = false;
+  std::vector<char> rows_of_, last_rows_of_;
+  std::vector<Support> last_support_;
   std::vector<Support> support_;         // of the constraints
   std::vector<Index> order_, front_of_;  // constraints by falling number of degrees of freedom; their fronts
   std::vector<Front> fronts_;
