@@ -48,7 +48,7 @@ class AlSurrogate {
   // with the velocities: no outer iteration, but good steps only near a solution, or where contacts are few. False, and
   // nothing is changed, if no decrease of natural() was found. `damping` >= 1: factor of the compliances that keep
   // redundant rows from taking what they cannot bear.
-  bool natural_step(double damping);
+  bool natural_step(double damping = 1.0);
   Index factorizations() const { return factorizations_; }  // of the last natural step
   // Whether the multipliers lie in their sets, up to rounding: a linear step leaves curved cones a little; and the nearest
   // ones that do.
