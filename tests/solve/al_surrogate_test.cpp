@@ -94,24 +94,23 @@ TEST(AlSurrogate, NaturalStepsThatFailChangeNothing) {
   EXPECT_GT(failed, 0);
 }
 
-// A block that sticks, 1 kg, beside a dry friction row along x that can take a hundredth of what the contact can: redundant
-// as long as both hold. By hand: 0.3 N s stop the block; the row may take any share within its bounds. A step that gave
-// each its share by stiffness would load the row with 0.15 N s.
+// A block that sticks, 1 kg, beside a dry friction row along x that can take little: redundant as long as both hold. By
+// hand: 0.3 N s stop the block, 0.297 of which the contact has already; a step that shared the rest by stiffness alone
+// would load the row with 0.0015 N s.
 TEST(AlSurrogate, NaturalStepsLeaveRowsWithinTheirBounds) {
   ContactProblemBuilder builder;
   builder.add_tree(Matrix::Identity(3, 3), Vec3(0.3, 0.0, -1.0));
   builder.add_contact(0.8, {{0, Matrix::Identity(3, 3)}});
   const JacobianPiece piece{0, Matrix(Vec3::UnitX().transpose())};
-  builder.add_box(-0.01, 0.01, {&piece, 1});
+  builder.add_box(-0.001, 0.001, {&piece, 1});
   const ContactProblem problem = builder.build();
   const auto system = make_newton_system(NewtonForm::dense);
   system->prepare(problem);
   AlSurrogate surrogate;
   surrogate.prepare(problem, Law::exact, *system);
-  surrogate.adopt(Vector(Eigen::Vector4d(0.0, 0.0, 1.0, 0.0)));
+  surrogate.adopt(Vector(Eigen::Vector4d(-0.297, 0.0, 1.0, 0.0)));
   ASSERT_TRUE(surrogate.natural_step());
-  EXPECT_LE(std::abs(surrogate.multiplier()[3]), 0.01 + 1e-12);
-  ASSERT_TRUE(surrogate.natural() < 1e-5 || surrogate.natural_step());
+  EXPECT_LE(std::abs(surrogate.multiplier()[3]), 0.001);
   EXPECT_LT(surrogate.natural(), 1e-5);
   EXPECT_NEAR(surrogate.multiplier()[0] + surrogate.multiplier()[3], -0.3, 1e-5);
   EXPECT_NEAR(surrogate.multiplier()[2], 1.0, 1e-5);
@@ -135,8 +134,8 @@ TEST(AlSurrogate, NaturalStepsChangeThePiecesOfContacts) {
   start[8] = 5.0;  // sticks, but should slide
   expected << 0.0, 0.0, 0.0, -0.1, 0.0, 1.0, -0.5, 0.0, 1.0;
   surrogate.adopt(start);
-  for (int k = 0; k < 2 && surrogate.natural() > 1e-5; ++k) ASSERT_TRUE(surrogate.natural_step());
-  EXPECT_LT((surrogate.multiplier() - expected).lpNorm<Eigen::Infinity>(), 1e-5);
+  ASSERT_TRUE(surrogate.natural_step());
+  EXPECT_LT((surrogate.multiplier() - expected).lpNorm<Eigen::Infinity>(), 1e-4);  // share left out: 3e-6
 }
 
 }  // namespace
