@@ -1,6 +1,5 @@
 #include "tribo/solve/newton/al_surrogate.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -11,15 +10,8 @@ namespace tribo {
 namespace {
 
 constexpr double kRounding = 2e-15;  // residual that counts as zero, relative to the state
-constexpr double kTouch = 1e-12;     // velocity that counts as zero, relative to the fastest free one
 constexpr double kInside = 1.0 - 1e-9;
-// Penalty of natural steps: contacts change between sticking, sliding and open late rather than early.
-constexpr double kSoftBeta = 0.3;
-// Share of D p that is left out of 1 - D p, so that redundant contacts that stick leave a solvable matrix.
-constexpr double kLeftOut = 1e-6;
 constexpr double kOutside = 1e-12;  // what impulses may leave their sets by, relative to the largest demand
-constexpr Index kNaturalBacktracks = 3;
-constexpr double kNaturalDecrease = 0.2;
 
 }  // namespace
 
@@ -31,6 +23,7 @@ void AlSurrogate::prepare(const ContactProblem& problem, Law law, NewtonSystem& 
   trial_.resize(problem.row_count());
   moved_.resize(problem.row_count());
   kept_.resize(problem.row_count());
+  left_out_.resize(problem.row_count());
   unit_.prepare(problem, 1.0);
   soft_known_ = false;
 }
@@ -87,7 +80,7 @@ void AlSurrogate::differentiate(double touch) {
 }
 
 bool AlSurrogate::newton_step(double& residual_norm, Index backtracks) {
-  differentiate(kTouch * fastest_);
+  differentiate(touch());
   if (!system_->direction(derivative_)) return false;
   double step = 1.0;
   system_->move(1.0);
@@ -115,71 +108,6 @@ bool AlSurrogate::repeat_step() {
   return false;
 }
 
-// With T = T(multiplier_) at a soft penalty, D = -dT/du and p the proximal compliances:
-//   (1 - D p) dl + D W dl = T - lambda,
-// the Newton step of a surrogate with the derivative (1 - D p)^-1 D that answers lambda + (1 - D p)^-1 (T - lambda).
-void AlSurrogate::linearize_natural() {
-  if (!soft_known_) soft_.prepare(*problem_, kSoftBeta);
-  soft_known_ = true;
-  soft_.impulse(*problem_, law_, system_->velocity(), multiplier_, moved_);
-  soft_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_, kTouch * fastest_);
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    const Index row = problem_->row(i);
-    if (problem_->rows(i) == 1) {
-      const double d = derivative_[i](0, 0);
-      const double inverse = 1.0 / (1.0 - (1.0 - kLeftOut) * d * soft_.proximal(row));
-      trial_[row] = multiplier_[row] + inverse * (moved_[row] - multiplier_[row]);
-      derivative_[i](0, 0) = inverse * d;
-      continue;
-    }
-    const Vec3 now = multiplier_.segment<3>(row),
-               p(soft_.proximal(row), soft_.proximal(row + 1), soft_.proximal(row + 2));
-    const Mat3 d = derivative_[i];
-    const Mat3 inverse = (Mat3::Identity() - (1.0 - kLeftOut) * d * p.asDiagonal()).inverse();
-    trial_.segment<3>(row) = now + inverse * (moved_.segment<3>(row) - now);
-    derivative_[i] = inverse * d;
-  }
-}
-
-bool AlSurrogate::natural_step() {
-  linearize_natural();
-  before_ = system_->velocity();
-  system_->residual(trial_);
-  if (!system_->direction(derivative_)) return false;
-  system_->move(1.0);
-  kept_ = multiplier_;
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    const Index row = problem_->row(i);
-    if (problem_->rows(i) == 1) {
-      multiplier_[row] = trial_[row] - derivative_[i](0, 0) * (system_->velocity()[row] - before_[row]);
-    } else {
-      const Vec3 du = system_->velocity().segment<3>(row) - before_.segment<3>(row);
-      multiplier_.segment<3>(row) = trial_.segment<3>(row) - derivative_[i] * du;
-    }
-  }
-  return search_natural();
-}
-
-// Velocities follow the impulses along the step: every trial costs one evaluation of the law.
-bool AlSurrogate::search_natural() {
-  const double before = natural_;
-  change_ = multiplier_ - kept_;
-  double step = 1.0;
-  for (Index k = 0;; ++k) {
-    measure_natural();
-    if (natural_ <= (1.0 - kNaturalDecrease * step) * before) {
-      centre_ = multiplier_;
-      return true;
-    }
-    if (k == kNaturalBacktracks) break;
-    step *= 0.5;
-    system_->move(-step);
-    multiplier_ -= step * change_;
-  }
-  adopt(kept_);
-  return false;
-}
-
 bool AlSurrogate::is_inside(Vector& nearest) const {
   nearest = multiplier_;
   project_impulse(*problem_, nearest);
@@ -194,7 +122,7 @@ bool AlSurrogate::is_inside(Vector& nearest) const {
 }
 
 bool AlSurrogate::stick_step(double rest) {
-  differentiate(std::max(rest, kTouch * fastest_));
+  differentiate(std::max(rest, touch()));
   if (!system_->direction(derivative_)) return false;
   system_->move(1.0);
   return true;
@@ -220,7 +148,7 @@ bool AlSurrogate::sticks(Index i) const {
 
 bool AlSurrogate::keep_step(double& residual_norm, double share) {
   Index others = 0;
-  differentiate(kTouch * fastest_);
+  differentiate(touch());
   moved_ = trial_;
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     if (problem_->kind(i) != ConstraintKind::contact) continue;

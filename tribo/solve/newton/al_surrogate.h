@@ -46,8 +46,10 @@ class AlSurrogate {
   bool repeat_step();
   // One damped Newton step on lambda = T(lambda), the equation of a solution itself, in which the multipliers move along
   // with the velocities: no outer iteration, but good steps only near a solution, or where contacts are few. False, and
-  // nothing is changed, if no decrease of natural() was found.
-  bool natural_step();
+  // nothing is changed, if no decrease of natural() was found. `damping` >= 1: factor of the compliances that keep
+  // redundant rows from taking what they cannot bear.
+  bool natural_step(double damping = 1.0);
+  Index factorizations() const { return factorizations_; }  // of the last natural step
   // Whether the multipliers lie in their sets, up to rounding: a linear step leaves curved cones a little; and the nearest
   // ones that do.
   bool is_inside(Vector& nearest) const;
@@ -64,8 +66,14 @@ class AlSurrogate {
  private:
   void measure_natural();
   void linearize_natural();
+  void follow_linear();
+  void change_pieces();
+  bool change_scalar(Index i);
+  bool change_contact(Index i);
+  void close_contact(Index i);
   bool search_natural();
   void differentiate(double touch);
+  double touch() const { return 1e-12 * fastest_; }  // velocity that counts as zero
   bool sticks(Index i) const;
 
   const ContactProblem* problem_ = nullptr;
@@ -75,6 +83,10 @@ class AlSurrogate {
   std::vector<Mat3> derivative_;
   Vector multiplier_, trial_, moved_, kept_;
   Vector before_, change_;  // of a natural step: velocities before, impulses
+  Vector left_out_;         // compliances of its rows beside their own
+  std::vector<Index> changed_;
+  Index factorizations_ = 0;
+  double damping_ = 1.0;  // of the last natural step
   bool soft_known_ = false;
   Vector centre_;  // of the proximal terms: the multipliers but for settle_normals()
   double fastest_ = 0.0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/solve/systems/dense_fronts.h"
 #include "tribo/solve/systems/dense_half.h"
 #include "tribo/solve/systems/dense_newton.h"
 #include "tribo/solve/systems/newton_system.h"
@@ -16,22 +17,25 @@ class DenseSystem final : public StateSystem {
     problem_ = &problem;
     if (half == nullptr) own_half_.assemble(problem);
     half_ = half != nullptr ? half : &own_half_;
+    branched_ = fronts_.assemble(problem, *half_);
     for (Vector* v : {&state_, &residual_, &direction_}) v->resize(half_->dofs());
   }
 
   void start(const Vector& impulse) override {
     state_ = half_->free();
-    half_->add_impulses(impulse, 1.0, state_);
-    half_->velocity_of(state_, velocity_);
+    add_impulses(impulse, 1.0, state_);
+    multiply_transposed(state_, velocity_);
+    velocity_ += problem_->bias();
   }
 
   double residual(const Vector& impulse) override {
     residual_ = state_ - half_->free();
-    half_->add_impulses(impulse, -1.0, residual_);
+    add_impulses(impulse, -1.0, residual_);
     return residual_.norm();
   }
 
   bool direction(std::span<const Mat3> derivative) override {
+    if (branched_) return fronts_.factorize(derivative) && direction_again();
     newton_.begin(half_->dofs(), problem_->constraint_count(), half_->rows());
     for (Index i = 0; i < problem_->constraint_count(); ++i) {
       newton_.add(half_->column(problem_->row(i)), problem_->rows(i), problem_->scale(i), derivative[i]);
@@ -39,10 +43,18 @@ class DenseSystem final : public StateSystem {
     return newton_.factorize() && direction_again();
   }
 
+  bool direction_changed(std::span<const Mat3> derivative, std::span<const Index> constraints) override {
+    return branched_ && fronts_.factorize_again(derivative, constraints) && direction_again();
+  }
+
   bool direction_again() override {
     direction_ = -residual_;
-    newton_.solve_in_place(direction_.data());
-    half_->multiply_transposed(direction_, velocity_direction_);
+    if (branched_) {
+      fronts_.solve_in_place(direction_.data());
+    } else {
+      newton_.solve_in_place(direction_.data());
+    }
+    multiply_transposed(direction_, velocity_direction_);
     return direction_.allFinite();
   }
 
@@ -53,10 +65,28 @@ class DenseSystem final : public StateSystem {
   void set_interrupt(const std::function<bool()>*) override {}
 
  private:
+  void add_impulses(const Vector& impulse, double sign, Vector& target) {
+    if (branched_) {
+      fronts_.add_impulses(impulse, sign, target);
+    } else {
+      half_->add_impulses(impulse, sign, target);
+    }
+  }
+
+  void multiply_transposed(const Vector& y, Vector& u) {
+    if (branched_) {
+      fronts_.multiply_transposed(y, u);
+    } else {
+      half_->multiply_transposed(y, u);
+    }
+  }
+
   const ContactProblem* problem_ = nullptr;
   DenseHalf own_half_;
   const DenseHalf* half_ = nullptr;
   DenseNewton newton_;
+  DenseFronts fronts_;
+  bool branched_ = false;  // the fronts serve instead of half_ and newton_
   Vector residual_;
 };
 
