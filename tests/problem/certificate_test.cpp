@@ -337,5 +337,24 @@ TEST(Certificate, RefusesVectorsOfTheWrongSize) {
   EXPECT_THROW(certify(problem, solution), InvalidInput);
 }
 
+// Nothing has a size to compare with: no momentum, no impulse that counts, no demand of the last row. What moves it is the
+// bound of a box that is idle beside a row in other units. All of its error is error, but no infinity.
+TEST(Certificate, ErrorsWithoutASizeAreFinite) {
+  ContactProblemBuilder builder;
+  const Index tree = builder.add_tree(Matrix::Identity(1, 1), Vector::Zero(1));
+  const std::vector<JacobianPiece> row{{tree, Matrix::Constant(1, 1, 1.0)}};
+  const std::vector<JacobianPiece> large{{tree, Matrix::Constant(1, 1, 1e30)}};
+  builder.add_box(-1.0, -0.5, row, 0.4);
+  builder.add_bilateral(large, 0.2);
+  builder.add_unilateral(row, 0.0);
+  const ContactProblem problem = builder.build();
+  ASSERT_TRUE(problem.is_idle(0));
+  Solution solution;
+  solution.impulse = Vec3(-0.5, 0.0, 0.0);
+  const Certificate certificate = certify(problem, solution, Law::exact);
+  EXPECT_TRUE(certificate.is_finite());
+  EXPECT_GE(certificate.error.value, 1.0);
+}
+
 }  // namespace
 }  // namespace tribo

@@ -115,7 +115,12 @@ double largest_of(const Vector& x, const ContactProblem& problem, Index i) {
   return problem.rows(i) == 1 ? first : std::max({first, std::abs(rows[1]), std::abs(rows[2])});
 }
 
-double ratio(double value, double reference) { return value == 0.0 ? 0.0 : value / reference; }
+// Where nothing has a size to compare with (impulses, demands and free motion are zero, and only the bound of an idle box
+// moves something), an error is all there is: 1.
+double ratio(double value, double reference) {
+  if (value == 0.0) return 0.0;
+  return value > 0.0 && reference == 0.0 ? 1.0 : value / reference;
+}
 
 // Everything but the three normalised errors, at one constraint.
 void judge_contact(const ContactProblem& problem, Index i, const Local& local, double reference,

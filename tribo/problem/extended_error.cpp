@@ -86,7 +86,8 @@ bool is_steady(const Constraint& c, Long change) {
 }
 
 double ratio(Long value, Long reference) {
-  return value == 0.0L ? 0.0 : static_cast<double>(value / reference);
+  if (value == 0.0L) return 0.0;
+  return value > 0.0L && reference == 0.0L ? 1.0 : static_cast<double>(value / reference);
 }
 
 }  // namespace

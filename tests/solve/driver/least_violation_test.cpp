@@ -283,6 +283,31 @@ TEST(LeastViolation, OnlyTheIslandThatHasNoSolution) {
 
 // Belts that run against each other above and below a block: the convex law asks for separation from both, the exact
 // one lets the block slide.
+// What a row in other units asks of another body says nothing about the size of a contradiction: the velocity it is asked for
+// is 1e30 times that of the bodies, whether it has it already or not. Nor do its impulses say anything about errors there.
+TEST(LeastViolation, AnotherBodysUnitsHideNothing) {
+  for (const auto& [asked, mass] : {std::pair{0.5, 1e-5}, {-0.5, 1e-5}, {0.5, 1.0}, {-0.5, 1.0}}) {
+    ContactProblemBuilder builder;
+    const Index light = builder.add_tree(mass * Mat3::Identity(), mass * Vec3(0.3, -1.0, 0.2));
+    const Index other = builder.add_tree(Matrix::Identity(1, 1), Vector::Zero(1));
+    const std::vector<JacobianPiece> tiny{{other, Matrix::Constant(1, 1, 1e-30)}};
+    builder.add_unilateral(tiny, asked);
+    const std::vector<JacobianPiece> row{{light, Matrix::Constant(1, 3, 1.0)}};
+    builder.add_bilateral(row, 0.0);
+    builder.add_bilateral(row, 1.0);
+    const ContactProblem problem = builder.build();
+    LeastViolation search;
+    const std::optional<Contradiction> proof = search.prove(problem, Law::exact);
+    ASSERT_TRUE(proof) << asked;
+    expect_proof(problem, proof->ray);
+    EXPECT_EQ(proof->constraints, (std::vector<Index>{1, 2}));
+    for (const char* solver : {"auto", "canal", "subadmm-nobody"}) {
+      Solution solution;
+      EXPECT_EQ(solve_with(solver, problem, solution).status, Status::infeasible) << solver << ' ' << asked;
+    }
+  }
+}
+
 TEST(LeastViolation, ConvexLawHasContradictionsOfItsOwn) {
   ContactProblemBuilder builder;
   const Index block = builder.add_tree(Mat3::Identity(), Vec3::Zero());

@@ -12,16 +12,22 @@
 // contacts and limits 1, so that none is pushed in. It knows no friction, but contacts that stick in the step keep their
 // place: their tangential rows are couplings without an error.
 //
-// Optimality: A d = J^T z, z_i = s_i / R_i, solved by Gauss-Seidel sweeps over z. Where sweeps do not end (loops), small
-// islands are solved as what this is, too: a ContactProblem of unilateral and bilateral rows with compliance R_i and
-// displacements in place of velocities. In large ones every sweep lowers the energy of the errors, and what is left is for
-// the next step.
+// Optimality: A d = J^T z, z_i = s_i / R_i.
+// - Islands that move are solved by Gauss-Seidel sweeps over z. Every sweep lowers the energy of the errors, and what is
+//   left is for the next step, which corrects again. Where sweeps do not end (loops), small islands are solved as what this
+//   is, too: a ContactProblem of unilateral and bilateral rows with compliance R_i and displacements in place of velocities.
+// - Islands at rest drift by what the tolerance of the velocities lets pass: contacts that carry sink, and open, a little in
+//   every step in which the impulses of the last one are taken again. That is undone once it exceeds a small share of the
+//   slop, gaps of carrying contacts like penetrations, and exactly: sweeps would leave tilts and slips as large as their own
+//   tolerance, which nothing ever takes back. By Newton's method on d; the function is quadratic in finitely many pieces,
+//   and one factorisation of A + J^T R^-1 J is enough where no contact changes sides.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "tribo/linalg/kernels/primal_kernel.h"
 #include "tribo/problem/problem_filler.h"
 #include "tribo/sim/contact/contact_law.h"
 #include "tribo/solve/solver.h"
@@ -30,39 +36,52 @@ namespace tribo {
 
 class PositionCorrection {
  public:
-  // `step`: the island's problem and its solution; `position` [constraints]: ConstraintSet::Entry::position.
-  // Returns false where no error is above the slop; otherwise displacement() holds d, in the coordinates of `step`.
-  bool run(const ContactProblem& step, const Solution& solution, std::span<const double> position, double h,
-           const ContactLawSettings& settings);
+  enum class Outcome { none, corrected, drift_undone };  // none: no error is above the slop
 
-  const Vector& displacement() const { return solution_.generalized_velocity; }  // [dofs]
+  // `step`: the island's problem and its solution; `position` [constraints]: ConstraintSet::Entry::position. `at_rest`:
+  // the impulses of the last step were taken again. `standing`: the error that the last correction at rest could not
+  // remove, 0 at first; updated by the next one. Unless the outcome is `none`, displacement() holds d, in the coordinates
+  // of `step`.
+  Outcome run(const ContactProblem& step, const Solution& solution, std::span<const double> position,
+              double h, const ContactLawSettings& settings, bool at_rest, double& standing);
+
+  const Vector& displacement() const { return displacement_; }  // [dofs]
 
  private:
   // A row of the step's problem that takes part.
   struct Row {
     Index constraint, row;         // row: within the constraint
-    bool two_sided;                // a coupling
+    bool two_sided;                // a coupling, or as one
     double error;                  // c g_i
     double compliance, inverse_w;  // R_i, 1 / (w_i + R_i)
-    double impulse;                // z_i
+    double impulse;                // z_i of sweeps
   };
 
-  double predict(const ContactProblem& step, const Vector& velocity, std::span<const double> position,
-                 double h);
-  void choose_rows(const ContactProblem& step, const Vector& impulse, double share,
+  double predict(const ContactProblem& step, const Solution& solution, std::span<const double> position,
+                 double h, double closed);
+  void choose_rows(const ContactProblem& step, const Vector& impulse, double share, double elasticity,
                    const ContactLawSettings& settings);
   void add_row(const ContactProblem& step, Index constraint, Index row, bool two_sided, double error,
-               const ContactLawSettings& settings);
+               double elasticity, const ContactLawSettings& settings);
   bool sweep(const ContactProblem& step);
   void solve(const ContactProblem& step);
+  void solve_exactly(const ContactProblem& step);
+  bool evaluate(const ContactProblem& step);
+  double step_length(const ContactProblem& step, double linear, double quadratic) const;
+  double error_left(const ContactProblem& step) const;
 
-  std::vector<double> end_;  // [constraints] g_i; infinite: has no position
+  std::vector<double> end_;      // [constraints] g_i; infinite: has no position
+  std::vector<char> two_sided_;  // [constraints] an error on either side of zero
   std::vector<Row> rows_;
   std::vector<double> zero_;
   ProblemFiller filler_;
   ContactProblem problem_;
   std::unique_ptr<Solver> solver_;
   Solution solution_;
+  PrimalKernel kernel_;
+  Vector displacement_, gradient_, residual_, direction_;  // [dofs]
+  Vector moved_, change_;                                  // [rows] J d, J direction
+  Vector row_impulse_, weights_;                           // [rows] z; 1 / R where there is an error
 };
 
 }  // namespace tribo

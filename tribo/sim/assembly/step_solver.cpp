@@ -62,6 +62,7 @@ StepSolver::StepSolver(const Model& model, const std::string& solver)
   island_of_.resize(trees);
   local_tree_.resize(trees);
   unsettled_.assign(trees, 0);
+  standing_error_.assign(trees, 0.0);
 }
 
 StepSolver::~StepSolver() = default;
@@ -74,7 +75,10 @@ StepSolver::Slot& StepSolver::slot(Index number, std::vector<std::unique_ptr<Slo
   return *slots[number];
 }
 
-void StepSolver::forget() { std::fill(unsettled_.begin(), unsettled_.end(), 0); }
+void StepSolver::forget() {
+  std::fill(unsettled_.begin(), unsettled_.end(), 0);
+  std::fill(standing_error_.begin(), standing_error_.end(), 0.0);
+}
 
 Index StepSolver::find(Index tree) {
   while (root_[tree] != tree) {
@@ -117,6 +121,7 @@ void StepSolver::deal(const ConstraintSet& set) {
       local_tree_[t] = tree_start_[island_of_[t] + 1]++;
     } else {
       unsettled_[t] = 0;
+      standing_error_[t] = 0.0;
     }
   }
   std::partial_sum(constraint_start_.begin(), constraint_start_.end(), constraint_start_.begin());
@@ -274,8 +279,18 @@ void StepSolver::correct_positions(std::span<const Index> constraints, std::span
                                    const Correction& correction, SolveSummary& result) {
   slot.position.clear();
   for (const Index i : constraints) slot.position.push_back(set.entry(i).position);
-  if (!slot.correction.run(slot.problem, slot.solution, slot.position, correction.h, correction.settings)) {
-    return;
+  double standing = 0.0;
+  for (const Index t : trees) standing = std::max(standing, standing_error_[t]);
+  using Outcome = PositionCorrection::Outcome;
+  const Outcome outcome = slot.correction.run(slot.problem, slot.solution, slot.position, correction.h,
+                                              correction.settings, result.iterations == 0, standing);
+  if (outcome == Outcome::none) return;
+  if (outcome == Outcome::drift_undone) {
+    // Its velocities are still those that it drifted with: the next step makes them exact.
+    for (const Index t : trees) {
+      unsettled_[t] = 1;
+      standing_error_[t] = standing;
+    }
   }
   result.corrected_islands = 1;
   recover(trees, slot.correction.displacement(), motion, correction.displacement);

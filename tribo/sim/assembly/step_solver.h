@@ -91,6 +91,7 @@ class StepSolver {
   std::vector<Index> root_;                    // [trees] union-find
   std::vector<Index> island_of_, local_tree_;  // [trees]
   std::vector<char> unsettled_;                // [trees] steps in a row that took iterations, near rest
+  std::vector<double> standing_error_;         // [trees] see PositionCorrection::run()
   std::vector<Index> constraint_start_, constraints_;  // by island
   std::vector<Index> tree_start_, trees_, constraint_island_;
   std::vector<std::unique_ptr<Slot>> own_, shared_;  // by island, by worker

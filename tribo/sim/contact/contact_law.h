@@ -9,7 +9,7 @@
 // Compliant, stiffness k [N/m] and dissipation time tau [s], Castro et al. (2022) sec. V:
 //   e_n = gap / (h + tau),   R_n = max(beta^2 / (4 pi^2) w, 1 / (h k (h + tau)))  (29),   R_t = sigma w  (30)
 // Bodies at rest drift by what the tolerance lets pass, some 1e-11 m in a step. Within the slop that changes nothing about
-// the next step's problem, and its impulses serve again; it is far below what anybody measures.
+// the next step's problem, and its impulses serve again; what it adds up to is taken back from the positions.
 // w is |W_ii|_rms. The first argument of the maximum is the near-rigid rule: no contact is stiffer than
 // the time step can resolve. sigma is 0 with the exact law, where stiction needs no regularisation.
 #pragma once

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tribo/math/rtsafe.h"
 
@@ -44,17 +45,11 @@ std::optional<Contradiction> LeastViolation::prove(const ContactProblem& problem
   center_ = problem.momentum();
   problem.mass_factor().solve_in_place(center_);
   place(problem, center_);
-  size_ = 0.0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i), n = problem.rows(i);
-    const double speed = std::max(u_.segment(row, n).lpNorm<Eigen::Infinity>(),
-                                  problem.bias().segment(row, n).lpNorm<Eigen::Infinity>());
-    size_ = std::max(size_, speed * std::sqrt(kDelta / row_weight_[i]));
-  }
+  find_parts(problem);
   kernel_.set_interrupt(interrupt);
   std::optional<Contradiction> proof;
   for (Index step = 0; step < kProximalSteps && !proof; ++step) {
-    if (!minimize(problem, interrupt) || violation(problem) <= kMet * size_) break;
+    if (!minimize(problem, interrupt) || is_met(problem)) break;
     proof = judge(problem, law);
     center_ = v_;
   }
@@ -144,7 +139,7 @@ bool LeastViolation::minimize(const ContactProblem& problem, const std::function
     direction_ = -gradient_;
     kernel_.solve_in_place(direction_);
     const double slope = direction_.dot(gradient_);
-    if (!(slope < 0.0) || std::sqrt(-slope * kDelta) <= kDecrement * size_) return true;
+    if (!(slope < 0.0) || has_converged(problem)) return true;
     problem.jacobian().multiply(direction_, change_);
     weight_.multiply(direction_, weighted_);
     quadratic_ = direction_.dot(weighted_);
@@ -182,15 +177,72 @@ double LeastViolation::step_length(double slope) const {
   return rtsafe(bracketed, low, high, 1e-14, 60).root;
 }
 
-// sqrt(sum viol^2 / w), and the ray y = viol / w at the iterate.
-double LeastViolation::violation(const ContactProblem& problem) {
+Index LeastViolation::part_of(Index tree) {
+  while (part_[tree] != tree) {
+    part_[tree] = part_[part_[tree]];
+    tree = part_[tree];
+  }
+  return tree;
+}
+
+// The parts and the sizes of their velocities. Of what nothing can move they count where it is violated, as it will stay.
+void LeastViolation::find_parts(const ContactProblem& problem) {
+  const BlockJacobian& jacobian = problem.jacobian();
+  part_.resize(problem.tree_count());
+  std::iota(part_.begin(), part_.end(), 0);
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    for (Index p = jacobian.piece_begin(i) + 1; p < jacobian.piece_end(i); ++p) {
+      const Index a = part_of(jacobian.piece_tree(p - 1)), b = part_of(jacobian.piece_tree(p));
+      part_[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  potential_.impulse(u_, ray_);
+  size_.assign(problem.tree_count(), 0.0);
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    const Index row = problem.row(i), n = problem.rows(i), first = jacobian.piece_begin(i);
+    if (first == jacobian.piece_end(i)) continue;
+    if (problem.is_idle(i) && ray_.segment(row, n).isZero(0.0)) continue;
+    const double speed = std::max(u_.segment(row, n).lpNorm<Eigen::Infinity>(),
+                                  problem.bias().segment(row, n).lpNorm<Eigen::Infinity>());
+    double& size = size_[part_of(jacobian.piece_tree(first))];
+    size = std::max(size, speed * std::sqrt(kDelta / row_weight_[i]));
+  }
+}
+
+// Whether the Newton decrement, of direction_ and gradient_, is small in every part.
+bool LeastViolation::has_converged(const ContactProblem& problem) {
+  found_.assign(problem.tree_count(), 0.0);
+  for (Index t = 0; t < problem.tree_count(); ++t) {
+    const Index at = problem.mass().block_start(t), n = problem.mass().block_size(t);
+    found_[part_of(t)] -= direction_.segment(at, n).dot(gradient_.segment(at, n));
+  }
+  for (Index t = 0; t < problem.tree_count(); ++t) {
+    if (found_[t] > 0.0 && !(std::sqrt(found_[t] * kDelta) <= kDecrement * size_[t])) return false;
+  }
+  return true;
+}
+
+// The ray y = viol / w at the iterate, without the parts where sqrt(sum viol^2 / w) is small: what the proximal term leaves
+// there proves nothing and may be large in its units. True if nothing is left.
+bool LeastViolation::is_met(const ContactProblem& problem) {
+  const BlockJacobian& jacobian = problem.jacobian();
   potential_.impulse(u_, ray_);
   ray_ *= kDelta;
-  double sum = 0.0;
+  found_.assign(problem.tree_count(), 0.0);
+  const auto touches = [&](Index i) { return jacobian.piece_begin(i) < jacobian.piece_end(i); };
+  const auto part = [&](Index i) { return part_of(jacobian.piece_tree(jacobian.piece_begin(i))); };
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    sum += row_weight_[i] / kDelta * ray_.segment(problem.row(i), problem.rows(i)).squaredNorm();
+    if (!touches(i)) continue;
+    const double norm = ray_.segment(problem.row(i), problem.rows(i)).norm();
+    found_[part(i)] += row_weight_[i] / kDelta * norm * norm;
   }
-  return std::sqrt(sum);
+  bool met = true;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    auto y = ray_.segment(problem.row(i), problem.rows(i));
+    if (touches(i) && std::sqrt(found_[part(i)]) <= kMet * size_[part(i)]) y.setZero();
+    met = met && y.isZero(0.0);
+  }
+  return met;
 }
 
 std::optional<Contradiction> LeastViolation::judge(const ContactProblem& problem, Law law) {

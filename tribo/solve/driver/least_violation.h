@@ -46,7 +46,10 @@ class LeastViolation {
   void place(const ContactProblem& problem, const Vector& v);
   bool minimize(const ContactProblem& problem, const std::function<bool()>* interrupt);
   double step_length(double slope) const;
-  double violation(const ContactProblem& problem);
+  void find_parts(const ContactProblem& problem);
+  Index part_of(Index tree);
+  bool has_converged(const ContactProblem& problem);
+  bool is_met(const ContactProblem& problem);
   std::optional<Contradiction> judge(const ContactProblem& problem, Law law);
   void refine(const ContactProblem& problem, Law law);
 
@@ -64,7 +67,11 @@ class LeastViolation {
   Vector u_, change_, ray_, pruned_;                     // [rows]
   Numbers scratch_;
   double linear_ = 0.0, quadratic_ = 0.0;  // of the proximal term along the direction
-  double size_ = 0.0;                      // of the velocities in the ray's norm
+  // Trees that constraints connect form a part; parts are judged by themselves, since none of them says anything about
+  // the size of another's violations.
+  std::vector<Index> part_;  // [trees] another tree of the part, itself at its root
+  std::vector<double> size_,
+      found_;  // [trees] of a root: of the velocities in the ray's norm; what is_met() sums up
   Index factorizations_ = 0;
 };
 
