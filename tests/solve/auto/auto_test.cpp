@@ -134,7 +134,8 @@ TEST(Auto, ExplainsItsStages) {
   settings.explain = true;
   settings.history = true;
   Solution solution;
-  const Report report = make_auto()->solve(generate("tower", scene), settings, solution);
+  // Without its row for stacks, which would solve it alone.
+  const Report report = make_auto({.skip = 4})->solve(generate("tower", scene), settings, solution);
   ASSERT_EQ(report.status, Status::converged);
   ASSERT_GE(report.stages.size(), 2u);
   EXPECT_EQ(report.stages.front().name, "nsgs");
@@ -159,12 +160,12 @@ TEST(Auto, StopsAtTheIterationLimitOverAllStages) {
   scene.slide = true;
   scene.mass_ratio = 1e4;
   Settings settings;
-  settings.max_iterations = 15;
+  settings.max_iterations = 5;
   settings.tolerance = 1e-12;
   Solution solution;
   const Report report = make_auto()->solve(generate("tower", scene), settings, solution);
   EXPECT_EQ(report.status, Status::iteration_limit);
-  EXPECT_LE(report.iterations, 15);
+  EXPECT_LE(report.iterations, 5);
 }
 
 TEST(SmallDelassus, IsTheDelassusMatrix) {

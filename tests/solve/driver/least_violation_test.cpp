@@ -68,7 +68,7 @@ Report solve_with(std::string_view name, const ContactProblem& problem, Solution
 TEST(LeastViolation, BallBetweenWalls) {
   const ContactProblem problem = ball_between_walls(1.0, 0.4);
   LeastViolation search;
-  const auto proof = search.prove(problem, Law::exact);
+  const auto proof = search.prove(problem, Law::exact, 4e9);
   ASSERT_TRUE(proof);
   expect_proof(problem, proof->ray);
   EXPECT_EQ(proof->constraints, (std::vector<Index>{0, 1}));
@@ -119,7 +119,7 @@ TEST(LeastViolation, ThreeContactsAround) {
   }
   const ContactProblem problem = builder.build();
   LeastViolation search;
-  const auto proof = search.prove(problem, Law::exact);
+  const auto proof = search.prove(problem, Law::exact, 4e9);
   ASSERT_TRUE(proof);
   expect_proof(problem, proof->ray);
   EXPECT_EQ(proof->constraints.size(), 3u);
@@ -137,7 +137,7 @@ TEST(LeastViolation, LoopOfContradictingBilateralRows) {
   builder.add_bilateral(back, 0.4);
   const ContactProblem problem = builder.build();
   LeastViolation search;
-  const auto proof = search.prove(problem, Law::exact);
+  const auto proof = search.prove(problem, Law::exact, 4e9);
   ASSERT_TRUE(proof);
   expect_proof(problem, proof->ray);
   // 2 w_1 + w_2 = 0.4 for all v: |w_1| or |w_2| is at least 0.4 / 3.
@@ -146,7 +146,7 @@ TEST(LeastViolation, LoopOfContradictingBilateralRows) {
 
 // What a bound or compliance can give way to proves nothing; what it cannot does.
 TEST(LeastViolation, BoxesAndComplianceGiveWay) {
-  EXPECT_FALSE(LeastViolation().prove(ball_between_walls(1.0, 0.4, 0.3, 1e-3), Law::exact));
+  EXPECT_FALSE(LeastViolation().prove(ball_between_walls(1.0, 0.4, 0.3, 1e-3), Law::exact, 4e9));
   const Matrix one = Matrix::Identity(1, 1);
   const auto against_box = [&](double lower, double upper, double bias) {
     ContactProblemBuilder builder;
@@ -154,7 +154,7 @@ TEST(LeastViolation, BoxesAndComplianceGiveWay) {
     const std::array<JacobianPiece, 1> piece{{{slider, one}}};
     builder.add_bilateral(piece, -1.0);  // v = 1
     builder.add_box(lower, upper, piece, bias);
-    return LeastViolation().prove(builder.build(), Law::exact).has_value();
+    return LeastViolation().prove(builder.build(), Law::exact, 4e9).has_value();
   };
   EXPECT_FALSE(against_box(-5.0, 5.0, -3.0));
   EXPECT_TRUE(against_box(0.0, kInfinity, -3.0));    // w = v - 3 >= 0
@@ -173,7 +173,7 @@ TEST(LeastViolation, NarrowWedgesAreNotInfeasible) {
     builder.add_contact(0.0, {{ball, frame({angle, 0.0, 1.0})}}, Vec3(0, 0, -1.0));
     builder.add_contact(0.0, {{ball, frame({angle, 0.0, -1.0})}}, Vec3(0, 0, -1.0));
     const ContactProblem problem = builder.build();
-    EXPECT_FALSE(LeastViolation().prove(problem, Law::exact)) << angle;
+    EXPECT_FALSE(LeastViolation().prove(problem, Law::exact, 4e9)) << angle;
     Solution solution;
     EXPECT_NE(solve_with("auto", problem, solution).status, Status::infeasible) << angle;
   }
@@ -229,7 +229,7 @@ TEST(LeastViolation, NeverProvesWhatHasASolution) {
     const ContactProblem problem = random_problem(random, k % 2 == 0 ? 0.0 : 4.0, 0.0, demands);
     if (rest_meets_demands(problem, Law::exact)) continue;
     ++asked;
-    EXPECT_FALSE(search.prove(problem, Law::exact)) << k;
+    EXPECT_FALSE(search.prove(problem, Law::exact, 4e9)) << k;
   }
   EXPECT_GT(asked, 300);
 }
@@ -241,7 +241,7 @@ TEST(LeastViolation, ProvesWhatHasNone) {
     Index demands = 0;
     const double contradiction = random.log_uniform(1e-4, 1.0);
     const ContactProblem problem = random_problem(random, k % 2 == 0 ? 0.0 : 4.0, contradiction, demands);
-    const auto proof = search.prove(problem, Law::exact);
+    const auto proof = search.prove(problem, Law::exact, 4e9);
     ASSERT_TRUE(proof) << k << ' ' << contradiction;
     expect_proof(problem, proof->ray);
   }
@@ -297,7 +297,7 @@ TEST(LeastViolation, AnotherBodysUnitsHideNothing) {
     builder.add_bilateral(row, 1.0);
     const ContactProblem problem = builder.build();
     LeastViolation search;
-    const std::optional<Contradiction> proof = search.prove(problem, Law::exact);
+    const std::optional<Contradiction> proof = search.prove(problem, Law::exact, 4e9);
     ASSERT_TRUE(proof) << asked;
     expect_proof(problem, proof->ray);
     EXPECT_EQ(proof->constraints, (std::vector<Index>{1, 2}));
@@ -318,7 +318,7 @@ TEST(LeastViolation, ConvexLawHasContradictionsOfItsOwn) {
   const ContactProblem problem = builder.build();
   EXPECT_TRUE(rest_meets_demands(problem, Law::exact));
   LeastViolation search;
-  const auto proof = search.prove(problem, Law::convex);
+  const auto proof = search.prove(problem, Law::convex, 4e9);
   ASSERT_TRUE(proof);
   EXPECT_FALSE(prove_contradiction(problem, proof->ray, Law::exact));  // tangents prove nothing there
   const test::DenseTwin twin(problem);

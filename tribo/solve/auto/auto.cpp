@@ -1,94 +1,12 @@
 #include "tribo/solve/auto/auto.h"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
+#include <array>
 
-#include "tribo/solve/auto/pile_stage.h"
-#include "tribo/solve/auto/restarts.h"
-#include "tribo/solve/driver/monitor.h"
-#include "tribo/solve/interior/ipm_solver.h"
-#include "tribo/solve/newton/alnewton_solver.h"
-#include "tribo/solve/newton/canal.h"
-#include "tribo/solve/splitting/admm.h"
-#include "tribo/solve/sweeps/nsgs_solver.h"
-#include "tribo/solve/sweeps/tiny_sweeps.h"
-#include "tribo/solve/systems/newton_system.h"
+#include "tribo/solve/auto/schedule.h"
+#include "tribo/solve/auto/stages.h"
 
 namespace tribo {
 namespace {
-
-constexpr Index kTinySweeps = 30;
-constexpr Index kProbeSweeps = 6;       // before and after which the rate of the sweeps is read
-constexpr Index kPromisingSweeps = 60;  // more than these are left to the stronger methods
-constexpr double kVisitFlops = 200.0;   // what visiting a constraint in a sweep costs, in multiply-adds
-constexpr double kDearFactor = 8.0;     // sweeps that one factorisation costs, from where on they are dear
-constexpr Index kSweepsPerFactor = 60;  // a Newton method takes about as many factorisations
-constexpr double kWarmBeta = 100.0;     // penalty of a Newton method that starts near a solution
-constexpr Index kWarmSweeps = 6;
-constexpr double kNear = 1e-3;  // error from where Newton finds the contacts as they were
-constexpr double kRobotNear =
-    1e-2;  // ... of a robot, whose rows are long: sweeps cost more of a factorisation
-constexpr double kVeryNear = 1e-5;  // ... and hardly a contact changes
-constexpr double kDeep = 1e-4;      // error then aimed at, relative to the tolerance
-constexpr double kStiffBeta = 3e3, kSoftBeta = 30.0;
-constexpr Index kNaturalSteps = 8;
-constexpr Index kPolishFactors = 6;  // of a start that could have been returned
-constexpr Index kWarmFactors = 8;    // enough where hardly a contact has changed since the last step
-constexpr Index kShallowPileFactors = 200;
-constexpr Index kLargestFrictionalPile = 3000;  // constraints; as a whole it takes many factorisations, ...
-constexpr double kFrictionalFactor = 150.0;     // ... each worth so many sweeps at most: some serve again
-constexpr double kPathTarget = 1e-4;            // error at which its interior path is left
-constexpr Index kPathIterations = 22;
-constexpr Index kConvexSteps = 120, kLongConvexSteps = 300;         // outer steps of convex surrogates, ...
-constexpr Index kConvexFactors = 270, kPatientConvexFactors = 670;  // ... and their factorisations
-constexpr double kShallowPileBeta = 1e3;
-constexpr double kCheapFactor = 40.0;    // sweeps that one factorisation of it may cost, ...
-constexpr double kFinishFactor = 400.0;  // ... and where few of them are left to do
-constexpr Index kFewConstraints = 200;   // up to here a factorisation costs little
-constexpr Index kDenseFactors = 40;
-constexpr Index kNewtonIterations = 80;
-constexpr Index kPredictionFactors = 60;
-constexpr Index kNewtonFactors = 150;  // factorisations before the interior point has its turn
-constexpr Index kPointIterations = 150;
-constexpr Index kShortAdmm = 25;
-constexpr Index kRounds = 4;
-constexpr double kLastResort = 60000.0;  // sweeps that the last attempt at a step of a simulation may cost
-constexpr Index kFewestFactors = 10, kLastFactors = 600;
-constexpr Index kFewToRestart = 30;  // constraints of an island that is worth other starts
-// Newton, given time, arrives from zero in 400 to 1600 factorisations where it does; other starts in 150 or not at all.
-constexpr Index kPatientFactors = 2000, kPatientIterations = 400;
-constexpr Index kRestarts = 8, kRestartFactors = 150;
-constexpr double kWideSpread = 1e2;  // largest over smallest scale w_i
-constexpr double kSlidingShare = 0.1;
-
-double near_error(const ContactProblem& problem) {
-  constexpr Index kRobotDofs = 20;  // of a tree, on average
-  return problem.dof_count() >= kRobotDofs * problem.tree_count() ? kRobotNear : kNear;
-}
-
-// Stacks: bodies that touch each other in no rings, the ground aside, whose contacts can all be closed. What bends
-// them as a whole is soft, the more so the higher they are, and takes stiff penalties.
-bool is_chain(const ContactProblem& problem) {
-  return !problem.has_delassus() && count_pairs(problem).pairs < problem.tree_count();
-}
-
-// Multiply-adds of one sweep.
-double sweep_flops(const ContactProblem& problem) {
-  return kVisitFlops * static_cast<double>(problem.constraint_count());
-}
-
-// Of a Newton method that starts with this error: the nearer, the fewer contacts change, and the stiffer it may be.
-double penalty_from(double error) {
-  return error <= kVeryNear ? kStiffBeta : std::max(2.0 / std::sqrt(error), kSoftBeta);
-}
-
-// Under the law that Newton finds hard.
-bool is_frictional(const ContactProblem& problem, const Monitor& monitor) {
-  return monitor.settings().law == Law::exact && problem.has_friction();
-}
-
-using From = Monitor::From;
 
 class Auto final : public Solver {
  public:
@@ -100,320 +18,68 @@ class Auto final : public Solver {
   Status iterate(const ContactProblem& problem, Monitor& monitor) override;
 
  private:
-  Status run_tiny(const ContactProblem& problem, Monitor& monitor);
-  bool run_dense(const ContactProblem& problem, Monitor& monitor);
-  bool run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor,
-                            const DenseHalf* half = nullptr);
-  Status run_rounds(const ContactProblem& problem, Monitor& monitor);
-  bool run_sweeps(Index probe, Index promising, Monitor& monitor);
-  bool run_warm(const ContactProblem& problem, Monitor& monitor);
-  bool run_prediction(const ContactProblem& problem, Monitor& monitor);
-  bool run_shallow_pile(const ContactProblem& problem, Monitor& monitor);
-  bool run_frictional_pile(const ContactProblem& problem, Monitor& monitor);
-  bool run_convex(Monitor& monitor, From from, Index factorizations = kConvexFactors);
-  bool run_patient_convex(Monitor& monitor);
-  bool run_last_resort(const ContactProblem& problem, Monitor& monitor);
-  bool run_restarts(const ContactProblem& problem, Monitor& monitor);
-  bool run_newton_as(const AlNewtonStart& start, const Budget& budget, From from,
-                     const ContactProblem& problem, Monitor& monitor);
-  bool run_newton(Index round, const ContactProblem& problem, Monitor& monitor);
-  bool run_point(Monitor& monitor);
-  bool run_sweeps_instead(const ContactProblem& problem, Monitor& monitor);
-  bool run_admm(Index iterations, Monitor& monitor, From from);
-  static bool is_dear(const ContactProblem& problem, const Monitor& monitor);
-  bool is_dear_pile() const { return pile_factor_ > dear_from_; }
-  bool prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const;
+  AutoStage& stage(StageId id);
 
   AutoOptions options_;
-  Nsgs sweeps_;
-  AlNewton newton_;
-  Ipm point_;
-  std::unique_ptr<Solver> admm_, convex_, patient_convex_;
-  PileStage pile_;
-  TinySweeps tiny_;
-  DenseSweeps sweeps_on_few_;
-  Vector start_;
-  double pile_factor_ = 0.0;         // sweeps that one factorisation of a pile costs, 0: not known, ...
-  double dear_from_ = kCheapFactor;  // ... and how many are too many
-  bool point_tried_ = false, convex_tried_ = false;
-  bool cold_ = true;  // started from zero
+  StageTools tools_;
+  // Made when a problem first needs them.
+  std::array<std::unique_ptr<AutoStage>, static_cast<std::size_t>(StageId::count)> stages_;
 };
 
+AutoStage& Auto::stage(StageId id) {
+  std::unique_ptr<AutoStage>& stage = stages_[static_cast<std::size_t>(id)];
+  if (!stage) stage = make_stage(id, tools_);
+  return *stage;
+}
+
 Status Auto::iterate(const ContactProblem& problem, Monitor& monitor) {
-  point_tried_ = convex_tried_ = false;
-  cold_ = monitor.start().isZero(0.0);
-  if (SmallDelassus::is_tiny(problem) &&
-      (cold_ || problem.constraint_count() == 1 || problem.has_delassus())) {
-    return run_tiny(problem, monitor);
+  const ProblemTraits traits = classify(problem, monitor.settings().law, monitor.start().isZero(0.0));
+  StageContext context{problem, traits, options_, monitor};
+  Index number = 0;
+  for (const ScheduleRow& row : auto_schedule()) {
+    if (++number == options_.skip || !row.applies(context)) continue;
+    if (stage(row.stage).run(context, row.budget(context), row.from)) return Status::converged;
+    context.tried[static_cast<std::size_t>(row.stage)] = true;
   }
-  return run_rounds(problem, monitor);
-}
-
-Status Auto::run_tiny(const ContactProblem& problem, Monitor& monitor) {
-  const bool done = monitor.run_stage("tiny sweeps", {.iterations = kTinySweeps}, From::best,
-                                      [&] { tiny_.run(problem, monitor); });
-  if (done || monitor.prove_infeasible() || run_newton(0, problem, monitor)) return Status::converged;
-  return run_rounds(problem, monitor);
-}
-
-// A robot on the ground, a body in a corner: one dense factorisation costs no more than a few sweeps.
-bool Auto::run_dense(const ContactProblem& problem, Monitor& monitor) {
-  if (cold_ && run_prediction(problem, monitor)) return true;
-  const bool near = monitor.best_error() <= near_error(problem);
-  if (!near) {
-    const bool done = monitor.run_stage("dense sweeps", {.iterations = kWarmSweeps}, From::best,
-                                        [&] { sweeps_on_few_.run(problem, monitor); });
-    if (done) return true;
-  }
-  return run_newton_from_here(kDenseFactors, problem, monitor, near ? nullptr : &sweeps_on_few_.half());
-}
-
-Status Auto::run_rounds(const ContactProblem& problem, Monitor& monitor) {
-  const bool dense = suitable_form(problem) == NewtonForm::dense;
-  const bool pile = !dense && pile_.fits(problem, cold_);
-  if (dense && (run_dense(problem, monitor) || monitor.prove_infeasible())) return Status::converged;
-  if (!dense && (!pile || monitor.best_error() <= kNear) && run_warm(problem, monitor)) {
-    return Status::converged;
-  }
-  if (pile) {
-    if (cold_ && run_prediction(problem, monitor)) return Status::converged;
-    if (run_shallow_pile(problem, monitor)) return Status::converged;
-    const bool alone = problem.constraint_count() > PileStage::kLargestWhole;
-    const auto effort = alone || is_dear_pile() ? PileStage::Effort::patiently : PileStage::Effort::usually;
-    if (pile_.run(problem, monitor, effort)) return Status::converged;
-    if (alone) return Status::stalled;
-    // Even where it fills in, a few factorisations end it from here.
-    if (is_dear_pile() && monitor.best_error() <= kNear && pile_factor_ <= kFinishFactor &&
-        run_newton_from_here(kWarmFactors, problem, monitor)) {
-      return Status::converged;
-    }
-  }
-  if (pile && !cold_) return run_last_resort(problem, monitor) ? Status::converged : Status::stalled;
-  if (run_sweeps(kProbeSweeps, kPromisingSweeps, monitor)) return Status::converged;
-  if (monitor.prove_infeasible()) return Status::converged;  // the monitor knows better how it ended
-  const bool first_order_only = problem.constraint_count() > options_.large;
-  if (cold_ && !dense && !pile && !first_order_only && run_prediction(problem, monitor))
-    return Status::converged;
-  Index admm_iterations = options_.admm_iterations;
-  if (!first_order_only && prefers_interior_point(problem, monitor.best())) {
-    // Sweeps tell sliding from sticking badly under mass ratios; a short ADMM does.
-    if (run_admm(std::min(kShortAdmm, admm_iterations), monitor, From::start)) return Status::converged;
-    if (prefers_interior_point(problem, monitor.best()) && run_point(monitor)) {
-      return Status::converged;
-    }
-  }
-  for (Index round = 0; round < kRounds; ++round) {
-    const double before = monitor.best_error();
-    if (run_admm(admm_iterations, monitor, round > 0 ? From::best : From::start)) return Status::converged;
-    admm_iterations = first_order_only ? admm_iterations * 20 : std::max<Index>(500, 2 * admm_iterations);
-    if (round == 0 && run_sweeps_instead(problem, monitor)) return Status::converged;
-    if (first_order_only) continue;
-    if (run_newton(round, problem, monitor)) return Status::converged;
-    if (run_point(monitor)) return Status::converged;
-    // Slower, but it gets through where Newton on the exact law circles.
-    if (round == 0 && is_frictional(problem, monitor) && problem.constraint_count() <= kFewConstraints &&
-        run_convex(monitor, From::start)) {
-      return Status::converged;
-    }
-    if (round > 0 && monitor.best_error() > 0.5 * before) break;
-  }
-  return run_restarts(problem, monitor) ? Status::converged : Status::stalled;
-}
-
-// The last resort of small islands that began from zero: Newton with patience, then from elsewhere; a step of a simulation has the next one to do better.
-bool Auto::run_restarts(const ContactProblem& problem, Monitor& monitor) {
-  if (!cold_ || problem.constraint_count() > kFewToRestart || !is_frictional(problem, monitor)) return false;
-  start_ = monitor.start();
-  for (Index k = -1; k < kRestarts; ++k) {
-    if (k >= 0) restart(problem, monitor.best(), k, start_);
-    const Budget budget{.iterations = kPatientIterations,
-                        .factorizations = k < 0 ? kPatientFactors : kRestartFactors};
-    if (monitor.run(newton_, budget, start_)) return true;
-  }
-  return false;
-}
-
-// From the impulses of the last step a Newton step or two end far below the tolerance, and the next step then
-// needs none. Where contacts have changed since, sweeps find out which for less.
-bool Auto::run_warm(const ContactProblem& problem, Monitor& monitor) {
-  if (cold_ || problem.constraint_count() > options_.large) return false;
-  if (monitor.best_error() > near_error(problem) && monitor.run(sweeps_, {.iterations = kWarmSweeps}))
-    return true;
-  const bool small = problem.constraint_count() <= kFewConstraints;
-  return run_newton_from_here(small ? kDenseFactors : kWarmFactors, problem, monitor);
-}
-
-bool Auto::run_newton_from_here(Index factorizations, const ContactProblem& problem, Monitor& monitor,
-                                const DenseHalf* half) {
-  const double error = monitor.best_error();
-  const bool good_enough = error <= monitor.tolerance();
-  const NewtonForm form = suitable_form(problem);
-  const bool dense = form == NewtonForm::dense || form == NewtonForm::trees;
-  if (good_enough) factorizations = kPolishFactors;
-  const AlNewtonStart start{.beta = penalty_from(error),
-                            .natural_steps = dense ? kNaturalSteps : 0,
-                            .stiffens = error <= kVeryNear && is_chain(problem),
-                            .half = half};
-  if (error <= kVeryNear) monitor.aim(kDeep * monitor.tolerance());
-  run_newton_as(start, {.iterations = kNewtonIterations, .factorizations = factorizations}, From::best,
-                problem, monitor);
-  return monitor.settle();
-}
-
-bool Auto::run_newton_as(const AlNewtonStart& start, const Budget& budget, From from,
-                         const ContactProblem& problem, Monitor& monitor) {
-  return monitor.run_stage(newton_.name(), budget, from, [&] { newton_.iterate(problem, monitor, start); });
-}
-
-// Stacks, at rest or sliding, need nothing else, whatever their height; others give up before anything is
-// factorised.
-bool Auto::run_prediction(const ContactProblem& problem, Monitor& monitor) {
-  return run_newton_as({.only_prediction = true},
-                       {.iterations = kNewtonIterations, .factorizations = kPredictionFactors}, From::start,
-                       problem, monitor);
-}
-
-// A pile that is wide rather than deep hardly fills in: Newton on the whole, stiff at once, after sweeps have found out
-// which contacts carry.
-bool Auto::run_shallow_pile(const ContactProblem& problem, Monitor& monitor) {
-  pile_factor_ = 0.0;
-  dear_from_ = kCheapFactor;
-  if (problem.constraint_count() > std::min(options_.large, pile_.largest_shallow())) return false;
-  if (is_frictional(problem, monitor) && problem.constraint_count() <= kLargestFrictionalPile &&
-      suitable_form(problem) != NewtonForm::trees) {
-    return run_frictional_pile(problem, monitor);
-  }
-  if (pile_.run(problem, monitor, PileStage::Effort::briefly) || monitor.prove_infeasible()) return true;
-  const Budget budget{.iterations = kNewtonIterations,
-                      .factorizations = kShallowPileFactors,
-                      .factor_flops = kCheapFactor * sweep_flops(problem)};
-  if (run_newton_as({.beta = kShallowPileBeta}, budget, From::best, problem, monitor)) return true;
-  pile_factor_ = newton_.factor_flops() / sweep_flops(problem);
-  return !is_dear_pile() && run_point(monitor);
-}
-
-// With friction Newton goes round in circles from what sweeps leave: penalties too stiff to be solved, and softer ones
-// that lead nowhere. An interior path gets near in some fifteen steps, whatever changes on the way, and convex surrogates
-// end from there. Where sweeps get ahead, they cost less.
-bool Auto::run_frictional_pile(const ContactProblem& problem, Monitor& monitor) {
-  dear_from_ = kFrictionalFactor;
-  if (pile_.run(problem, monitor, PileStage::Effort::at_a_glance) || monitor.prove_infeasible()) return true;
-  const Budget budget{.iterations = kPathIterations, .factor_flops = dear_from_ * sweep_flops(problem)};
-  const bool done = monitor.run_stage(point_.name(), budget, From::best,
-                                      [&] { point_.follow_path(problem, monitor, kPathTarget); });
-  if (done) return true;
-  pile_factor_ = point_.factor_flops() / sweep_flops(problem);
-  if (is_dear_pile()) return false;
-  // As long as their penalty grows slowly. Where surrogates do not get ahead from what the stages before have found, they
-  // mostly do from where those began.
-  return run_convex(monitor, From::best) || run_patient_convex(monitor) || run_point(monitor);
-}
-
-// Convex surrogates whose penalty grows slowly.
-bool Auto::run_convex(Monitor& monitor, From from, Index factorizations) {
-  convex_tried_ = true;
-  if (!convex_) convex_ = make_canal({.beta = 30.0, .growth = 2.0, .inner = 0.3, .stall = 30});
-  return monitor.run(*convex_, {.iterations = kConvexSteps, .factorizations = factorizations}, from);
-}
-
-bool Auto::run_patient_convex(Monitor& monitor) {
-  if (!patient_convex_)
-    patient_convex_ = make_canal({.beta = 30.0, .growth = 1.5, .inner = 0.3, .stall = 60});
-  return monitor.run(*patient_convex_,
-                     {.iterations = kLongConvexSteps, .factorizations = kPatientConvexFactors}, From::start);
-}
-
-// A pile on its way that nothing above has solved: one more attempt, as long as its factorisations are worth their time.
-// The step then ends with the best impulses known and what they are good for.
-bool Auto::run_last_resort(const ContactProblem& problem, Monitor& monitor) {
-  if (run_sweeps(kProbeSweeps, kPromisingSweeps, monitor)) return true;
-  if (run_admm(options_.admm_iterations, monitor, From::start)) return true;
-  const double factor = std::max({pile_factor_, monitor.factor_flops() / sweep_flops(problem), 1.0});
-  const auto worth = static_cast<Index>(kLastResort / factor);
-  if (worth < kFewestFactors || problem.constraint_count() > options_.large) return false;
-  if (is_frictional(problem, monitor) && !convex_tried_) {
-    return run_convex(monitor, From::best, std::min(worth, kLastFactors));
-  }
-  const Budget budget{.iterations = kNewtonIterations, .factorizations = std::min(worth, kLastFactors)};
-  return run_newton_as({.beta = kWarmBeta}, budget, From::best, problem, monitor) ||
-         (worth >= kPointIterations && run_point(monitor));
-}
-
-bool Auto::run_newton(Index round, const ContactProblem& problem, Monitor& monitor) {
-  Budget budget{.iterations = kNewtonIterations << round};
-  AlNewtonStart start;
-  if (round == 0 && !is_dear(problem, monitor)) budget.factorizations = kNewtonFactors;
-  if (round == 0 && !cold_) start.beta = kWarmBeta;
-  return run_newton_as(start, budget, From::best, problem, monitor);
-}
-
-// An interior point begins better far inside the cones than at an iterate near their boundary; a second try
-// from there would end where the first one did.
-bool Auto::run_point(Monitor& monitor) {
-  if (point_tried_) return false;
-  point_tried_ = true;
-  return monitor.run(point_, {.iterations = kPointIterations}, From::start);
-}
-
-// A few sweeps; more where their rate of convergence promises the tolerance soon.
-bool Auto::run_sweeps(Index probe, Index promising, Monitor& monitor) {
-  if (monitor.run(sweeps_, {.iterations = probe})) return true;
-  double before = monitor.last_error();
-  for (Index done = 0; done < promising; done += probe) {
-    if (monitor.run(sweeps_, {.iterations = probe})) return true;
-    const double after = monitor.last_error();
-    if (!(after < before)) return false;
-    const double per_sweep = std::log(before / after) / static_cast<double>(probe);
-    const double needed = std::log(after / monitor.tolerance()) / per_sweep;
-    if (needed > static_cast<double>(promising - done)) return false;
-    before = after;
-  }
-  return false;
-}
-
-// One factorisation costs many sweeps; false as long as none has been made.
-bool Auto::is_dear(const ContactProblem& problem, const Monitor& monitor) {
-  return monitor.factor_flops() >= kDearFactor * sweep_flops(problem);
-}
-
-// Where the matrix fills in, one factorisation costs many sweeps: they get the time of a Newton method first,
-// as long as they promise to need less.
-bool Auto::run_sweeps_instead(const ContactProblem& problem, Monitor& monitor) {
-  if (!is_dear(problem, monitor)) return false;
-  const double sweeps_per_factor = monitor.factor_flops() / sweep_flops(problem);
-  const double most = std::min(sweeps_per_factor * kSweepsPerFactor, 1e6);
-  return run_sweeps(std::max<Index>(20, static_cast<Index>(most / 20.0)), static_cast<Index>(most), monitor);
-}
-
-bool Auto::run_admm(Index iterations, Monitor& monitor, From from) {
-  if (iterations == 0) return false;
-  if (!admm_) admm_ = make_admm();
-  return monitor.run(*admm_, {.iterations = iterations}, from);
-}
-
-// The central path does not mind mass ratios where contacts slide, which is where Newton needs many steps.
-bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& impulse) const {
-  double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
-  Index sliding = 0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    smallest = std::min(smallest, problem.scale(i));
-    largest = std::max(largest, problem.scale(i));
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    const Vec3 r = impulse.segment<3>(problem.row(i));
-    if (r[2] > 0.0 && r.head<2>().norm() >= 0.999 * problem.friction(i) * r[2]) ++sliding;
-  }
-  return largest > kWideSpread * smallest &&
-         static_cast<double>(sliding) > kSlidingShare * static_cast<double>(problem.contact_count());
+  return Status::stalled;
 }
 
 }  // namespace
 
 std::vector<Option> describe(AutoOptions& o) {
+  constexpr Index kMany = 1000000;
   return {
+      integer_option("large", "constraints of an island above which nothing is factorised", o.large, 1,
+                     100000000),
+      integer_option("tiny_sweeps", "sweeps over an island of up to five constraints", o.tiny_sweeps, 0,
+                     kMany),
+      integer_option("warm_sweeps", "sweeps before Newton's method where a start is not near", o.warm_sweeps,
+                     0, kMany),
+      integer_option("probe_sweeps", "sweeps whose rate tells whether more are worth it", o.probe_sweeps, 1,
+                     kMany),
+      integer_option("promised_sweeps", "sweeps within which they must promise the tolerance",
+                     o.promised_sweeps, 0, kMany),
       integer_option("admm_iterations", "iterations of ADMM before the second-order methods",
-                     o.admm_iterations, 0, 1000000),
-      integer_option("large", "constraints of an island above which only first-order methods are used",
-                     o.large, 1, 100000000),
+                     o.admm_iterations, 0, kMany),
+      real_option("near", "error of a start from which on Newton finds the contacts as they were", "1",
+                  o.near, 0.0, 1.0),
+      real_option("very_near", "error of a start with which hardly a contact changes", "1", o.very_near, 0.0,
+                  1.0),
+      real_option("deep", "error then aimed at, relative to the tolerance", "1", o.deep, 0.0, 1.0),
+      integer_option("few_factors", "factorisations from a near start of a large island", o.few_factors, 0,
+                     kMany),
+      integer_option("some_factors", "factorisations from a start of few trees, or of a stack",
+                     o.some_factors, 0, kMany),
+      integer_option("many_factors", "factorisations before another method has its turn", o.many_factors, 0,
+                     kMany),
+      integer_option("point_iterations", "iterations of the interior point", o.point_iterations, 0, kMany),
+      real_option("cheap_factor", "sweeps that one factorisation of a pile may cost", "1", o.cheap_factor,
+                  0.0, 1e9),
+      real_option("path_target", "error at which an interior path is left", "1", o.path_target, 0.0, 1.0),
+      integer_option("path_iterations", "steps of an interior path", o.path_iterations, 0, kMany),
+      integer_option("restarts", "other starts of an island of few constraints", o.restarts, 0, 1000),
+      integer_option("few", "constraints up to which a factorisation costs little", o.few, 0, kMany),
+      integer_option("skip", "row of the schedule that is left out, 0: none; for ablations", o.skip, 0, 1000),
   };
 }
 

@@ -6,11 +6,7 @@
 namespace tribo {
 namespace {
 
-// Constraints of the smallest piles; from zero Newton on the whole does better for longer, most where contacts share pairs.
-constexpr Index kSmallestPile = 100, kSmallestColdPile = 300, kSmallestColdRedundantPile = 1500;
-constexpr Index kLargestRedundantWhole = 1500;
-constexpr double kPairsPerTree = 1.2;
-constexpr double kRedundantShare = 0.2;
+constexpr Index kAlone = 5000;  // constraints of a pile beyond which `auto` tries nothing else
 constexpr Index kPileSweeps = 100;
 constexpr Index kMinimisingSweeps =
     1000;  // without friction, where accelerated sweeps converge by themselves
@@ -43,47 +39,14 @@ void grow(PatchSolver::Plan& plan, Index rounds, Index largest) {
 
 }  // namespace
 
-// Those of one pair stand next to each other.
-PairCount count_pairs(const ContactProblem& problem) {
-  const BlockJacobian& jacobian = problem.jacobian();
-  PairCount count;
-  for (Index i = 0, last = -1; i < problem.constraint_count(); ++i) {
-    const Index begin = jacobian.piece_begin(i), pieces = jacobian.piece_end(i) - begin;
-    bool same = last >= 0 && jacobian.piece_end(last) - jacobian.piece_begin(last) == pieces;
-    for (Index p = 0; same && p < pieces; ++p) {
-      same = jacobian.piece_tree(begin + p) == jacobian.piece_tree(jacobian.piece_begin(last) + p);
-    }
-    count.repeated += same ? 1 : 0;
-    count.pairs += !same && pieces > 1 ? 1 : 0;
-    last = i;
-  }
-  return count;
-}
-
-bool PileStage::fits(const ContactProblem& problem, bool cold) {
-  redundant_ = false;
-  if (problem.constraint_count() <= (cold ? kSmallestColdPile : kSmallestPile) || problem.has_delassus()) {
-    return false;
-  }
-  const PairCount count = count_pairs(problem);
-  redundant_ = static_cast<double>(count.repeated) > kRedundantShare * problem.constraint_count();
-  return static_cast<double>(count.pairs) > kPairsPerTree * problem.tree_count() &&
-         (!redundant_ || !cold || problem.constraint_count() > kSmallestColdRedundantPile);
-}
-
-// Contacts that share their pair of bodies leave Newton more ways to choose from: in large piles it needs many steps, in
-// patches few.
-Index PileStage::largest_shallow() const { return redundant_ ? kLargestRedundantWhole : kLargestWhole; }
-
-PileStage::Allowance PileStage::allowance(Index count, Effort effort) {
+PileStage::Allowance PileStage::allowance(Index count, PileEffort effort) {
   switch (effort) {
-    case Effort::at_a_glance:
-    case Effort::briefly:
+    case PileEffort::glance:
       return {kBriefBudget, kBriefWork * static_cast<double>(count)};
-    case Effort::usually:
+    case PileEffort::usual:
       return {kPileBudget, kPatchWork * static_cast<double>(count)};
     default:
-      return {count > kLargestWhole ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
+      return {count > kAlone ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
   }
 }
 
@@ -102,16 +65,18 @@ void PileStage::plan_after_patches(const ContactProblem& problem, Law law, doubl
 // Accelerated sweeps, plain ones where momentum carries the impulses round in circles, and Newton on the clusters where
 // sweeps do not get ahead: in those left over at the end, or else in the worst of them. Patches, and what may be spent
 // on them, grow from time to time.
-bool PileStage::run(const ContactProblem& problem, Monitor& monitor, Effort effort) {
-  const bool glances = effort == Effort::at_a_glance && redundant_;
-  const bool briefly = effort <= Effort::briefly;
+bool PileStage::run(const ContactProblem& problem, const ProblemTraits& traits, Monitor& monitor,
+                    PileEffort effort) {
+  redundant_ = traits.redundant;
+  const bool briefly = effort == PileEffort::glance;
+  const bool glances = briefly && redundant_ && traits.frictional;
   sweep_start_ = {};
   impulse_ = monitor.best();
   patches_.prepare(problem);
   const double few = (redundant_ ? kFewRedundant : kFew) * problem.constraint_count();
   // Where it fills in, a patch of nearly everything costs as much as everything.
-  const Index largest = effort == Effort::patiently ? std::max(kPatch, problem.constraint_count() / 3)
-                                                    : std::numeric_limits<Index>::max();
+  const Index largest = effort == PileEffort::patient ? std::max(kPatch, problem.constraint_count() / 3)
+                                                      : std::numeric_limits<Index>::max();
   PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
   double before = std::numeric_limits<double>::infinity();
   Index spent = 0, patched = 0;

@@ -8,39 +8,30 @@
 #include <cstdint>
 
 #include "tribo/solve/auto/patches.h"
+#include "tribo/solve/auto/traits.h"
 #include "tribo/solve/driver/monitor.h"
 #include "tribo/solve/sweeps/nsgs_solver.h"
 
 namespace tribo {
 
-// Pairs of bodies with contacts, and contacts that are one of several of their pair beside the first.
-struct PairCount {
-  Index pairs = 0, repeated = 0;
-};
-PairCount count_pairs(const ContactProblem& problem);
+// How much may be spent on a pile.
+//   glance   up to 300 sweeps, and 300 more with patches where few constraints are left over, for piles that another
+//            method may solve as a whole; where contacts share pairs of bodies and friction makes most of them bad, 25
+//   usual    6000 sweeps, and patches worth 60 factorisations of the whole
+//   patient  6000 sweeps, 20 000 where no other method has its turn, and patches without limit
+enum class PileEffort : std::uint8_t { glance, usual, patient };
 
 class PileStage {
  public:
-  // Constraints of a pile beyond which `auto` tries nothing else.
-  static constexpr Index kLargestWhole = 5000;
-
-  // Whether the problem is a pile; before run(). `cold`: it starts from zero.
-  bool fits(const ContactProblem& problem, bool cold);
-  // Constraints up to which Newton on the whole may do better than run(), after fits().
-  Index largest_shallow() const;
-  // How much may be spent. briefly: up to 300 sweeps, and 300 more with patches where few constraints are left over, for
-  // piles that another method may solve as a whole; at_a_glance: the same, but where contacts share pairs of bodies no
-  // more than 25 if most are bad after them; patiently: where every other method costs more.
-  enum class Effort : std::uint8_t { at_a_glance, briefly, usually, patiently };
   // From monitor.best(). True when the monitor said to end.
-  bool run(const ContactProblem& problem, Monitor& monitor, Effort effort);
+  bool run(const ContactProblem& problem, const ProblemTraits& traits, Monitor& monitor, PileEffort effort);
 
  private:
   struct Allowance {
     Index sweeps;
     double work;  // of patches, factorisations times constraints
   };
-  static Allowance allowance(Index count, Effort effort);
+  static Allowance allowance(Index count, PileEffort effort);
   void plan_after_patches(const ContactProblem& problem, Law law, double allowed);
 
   Nsgs sweeps_{NsgsOptions{.accelerate = NsgsOptions::Acceleration::cg}};

@@ -32,7 +32,7 @@ constexpr double kLongestStep = 1024.0;
 
 }  // namespace
 
-std::optional<Contradiction> LeastViolation::prove(const ContactProblem& problem, Law law,
+std::optional<Contradiction> LeastViolation::prove(const ContactProblem& problem, Law law, double most_flops,
                                                    const std::function<bool()>* interrupt) {
   factorizations_ = 0;
   for (Vector* x : {&gradient_, &direction_, &weighted_}) x->resize(problem.dof_count());
@@ -40,7 +40,8 @@ std::optional<Contradiction> LeastViolation::prove(const ContactProblem& problem
   ray_.setZero();
   weigh(problem);
   kernel_.analyze(weight_, problem.jacobian());
-  if (kernel_.cholesky().factor_flops() > kMostFlops) return std::nullopt;
+  too_expensive_ = kernel_.cholesky().factor_flops() > most_flops;
+  if (too_expensive_) return std::nullopt;
   potential_.prepare_demands(problem, law, row_weight_);
   center_ = problem.momentum();
   problem.mass_factor().solve_in_place(center_);

@@ -27,9 +27,9 @@ namespace tribo {
 
 class LeastViolation {
  public:
-  // The proof that the problem has no solution; nothing where none was found, or where `interrupt` (may be null)
-  // said to stop. Deterministic. Not to be asked where rest_meets_demands(): there is none.
-  std::optional<Contradiction> prove(const ContactProblem& problem, Law law,
+  // The proof that the problem has no solution; nothing where none was found, where a factorisation takes more than
+  // `most_flops` multiply-adds, or where `interrupt` (may be null) said to stop. Deterministic. Not to be asked where rest_meets_demands(): there is none.
+  std::optional<Contradiction> prove(const ContactProblem& problem, Law law, double most_flops,
                                      const std::function<bool()>* interrupt = nullptr);
 
   // Of the last proof: the velocity of least violation [dofs], and J v + e [rows].
@@ -37,8 +37,8 @@ class LeastViolation {
   const Vector& constraint_velocity() const { return u_; }
 
   Index factorizations() const { return factorizations_; }  // of the last call
-  // Multiply-adds of one of them, beyond which prove() does not begin.
-  static constexpr double kMostFlops = 4e9;
+  // The last call did not begin, since a factorisation takes too much.
+  bool was_too_expensive() const { return too_expensive_; }
 
  private:
   void weigh(const ContactProblem& problem);
@@ -73,6 +73,7 @@ class LeastViolation {
   std::vector<double> size_,
       found_;  // [trees] of a root: of the velocities in the ray's norm; what is_met() sums up
   Index factorizations_ = 0;
+  bool too_expensive_ = false;
 };
 
 }  // namespace tribo

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tribo/problem/natural_map.h"
+#include "tribo/solve/driver/least_violation.h"
 
 namespace tribo {
 namespace {
@@ -149,17 +150,19 @@ Status Monitor::give_up(Index iteration) {
 }
 
 // The proof, once per solve.
-std::optional<Contradiction> Monitor::find_contradiction() {
+std::optional<Contradiction> Monitor::find_contradiction(double most_flops) {
   if (proof_tried_ || !settings_->prove_infeasible) return std::nullopt;
   proof_tried_ = true;
+  proof_worked_ = false;
   if (rest_meets_demands(*problem_, settings_->law)) return std::nullopt;
   if (!least_violation_) least_violation_ = std::make_unique<LeastViolation>();
   const std::function<bool()> late = [this] { return seconds() > settings_->time_limit; };
   const bool timed = std::isfinite(settings_->time_limit);
   std::optional<Contradiction> proof =
-      least_violation_->prove(*problem_, settings_->law, timed ? &late : nullptr);
+      least_violation_->prove(*problem_, settings_->law, most_flops, timed ? &late : nullptr);
   report_->factorizations += least_violation_->factorizations();
-  proof_worked_ = true;
+  proof_worked_ = least_violation_->factorizations() > 0;
+  proof_tried_ = !least_violation_->was_too_expensive();
   return proof;
 }
 
@@ -175,10 +178,10 @@ Status Monitor::finish(Status status) {
   return stopped_ ? stop_status_ : status;
 }
 
-bool Monitor::prove_infeasible() {
+bool Monitor::prove_infeasible(double most_flops) {
   if (proof_tried_ || !settings_->prove_infeasible) return stopped_;
   if (stopped_ && stop_status_ != Status::iteration_limit) return true;
-  std::optional<Contradiction> proof = find_contradiction();
+  std::optional<Contradiction> proof = find_contradiction(most_flops);
   if (proof_worked_) note_stage("least violation");
   if (proof) report_contradiction(std::move(*proof));
   return stopped_;
@@ -197,7 +200,7 @@ bool Monitor::is_contradicted(const Vector& impulse, const Vector& velocity) {
       impulse_sizes(*problem_, impulse).largest <= kMostDemands * problem_->largest_demand()) {
     return false;
   }
-  std::optional<Contradiction> proof = find_contradiction();
+  std::optional<Contradiction> proof = find_contradiction(kMostDoubtFlops);
   if (!proof) return false;
   report_contradiction(std::move(*proof));
   return true;

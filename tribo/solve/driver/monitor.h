@@ -18,13 +18,18 @@
 #include <vector>
 
 #include "tribo/solve/budget.h"
-#include "tribo/solve/driver/least_violation.h"
 #include "tribo/solve/solver.h"
 
 namespace tribo {
 
+class LeastViolation;
+
 class Monitor {
  public:
+  // Of one factorisation of the search for a proof: some seconds; and of the search before a doubtful claim is believed:
+  // some tenths.
+  static constexpr double kMostProofFlops = 4e9, kMostDoubtFlops = 1e8;
+
   Monitor();
   ~Monitor();
   Monitor(const Monitor&) = delete;
@@ -78,9 +83,10 @@ class Monitor {
   // Back to the tolerance. Returns true when the loop must end.
   bool settle();
 
-  // Looks for a proof that the problem has no solution, once per solve, unless Settings say not to or rest is a
-  // velocity that meets all demands. Returns true when the loop must end.
-  bool prove_infeasible();
+  // Looks for a proof that the problem has no solution, once per solve, unless Settings say not to, rest is a velocity
+  // that meets all demands, or a factorisation takes more multiply-adds than `most_flops`: one may look again then.
+  // Returns true when the loop must end.
+  bool prove_infeasible(double most_flops = kMostProofFlops);
 
   // A count worth knowing ("inner failures"), kept as the iterations of a stage of that name (Settings::explain).
   void note_count(std::string_view stage, Index count);
@@ -158,7 +164,7 @@ class Monitor {
   void note_stage(std::string_view name);
   void report_counts();
   bool is_contradicted(const Vector& impulse, const Vector& velocity);
-  std::optional<Contradiction> find_contradiction();
+  std::optional<Contradiction> find_contradiction(double most_flops);
   void report_contradiction(Contradiction proof);
   bool judge(Index iteration, const Vector& impulse, const Vector& velocity, double penalty, bool recomputed);
   bool take(const Vector& impulse, double error);

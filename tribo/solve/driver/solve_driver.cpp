@@ -6,6 +6,7 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/problem/natural_map.h"
+#include "tribo/solve/driver/least_violation.h"
 
 namespace tribo {
 namespace {

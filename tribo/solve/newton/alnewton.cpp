@@ -54,6 +54,7 @@ Status AlNewton::iterate(const ContactProblem& problem, Monitor& monitor, const 
   problem_ = &problem;
   law_ = monitor.settings().law;
   known_ = start;
+  flops_ = 0.0;
   system_ = system_for(suitable_form(problem));
   const ScopedInterrupt limit(monitor, *system_);
   return run(monitor);
@@ -71,7 +72,8 @@ Status AlNewton::run(Monitor& monitor) {
   const bool only_prediction = options_.prediction == Prediction::only || known_.only_prediction;
   if (only_prediction && !predictable) return Status::stalled;
   system_->prepare(*problem_, known_.half);
-  if (system_->factor_flops() > monitor.factor_flops_allowed()) return Status::stalled;
+  flops_ = system_->factor_flops();
+  if (flops_ > monitor.factor_flops_allowed()) return Status::stalled;
   surrogate_.prepare(*problem_, law_, *system_);
   beta_ = known_.beta > 0.0 ? known_.beta : options_.beta;
   refused_ = restarts_ = last_gain_ = 0;

@@ -36,7 +36,7 @@ class AlNewton final : public Solver {
 
   Status iterate(const ContactProblem& problem, Monitor& monitor, const AlNewtonStart& start);
   // Multiply-adds of a factorisation of the last problem; 0 where not known.
-  double factor_flops() const { return system_ != nullptr ? system_->factor_flops() : 0.0; }
+  double factor_flops() const { return flops_; }
 
  private:
   struct Surrogate {
@@ -75,6 +75,7 @@ class AlNewton final : public Solver {
   AlSurrogate surrogate_;
   std::unique_ptr<Solver> admm_;
   Vector last_multiplier_;
+  double flops_ = 0.0;
   double beta_ = 1.0;
   bool stiff_ = false;  // the penalty is still that of a prediction
   Index refused_ = 0;   // surrogates in a row

@@ -1,0 +1,88 @@
+#include "tribo/solve/auto/traits.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tribo/solve/systems/newton_system.h"
+#include "tribo/solve/systems/small_delassus.h"
+
+namespace tribo {
+namespace {
+
+// Visiting a constraint in a sweep costs about this many multiply-adds (bench/kernels: 40 ns).
+constexpr double kVisitFlops = 200.0;
+// Touching pairs per body above which elimination fills in: a chain has one, a wall two, a pile of spheres three.
+constexpr double kPairsPerTree = 1.2;
+// Share of constraints that are not the first of their pair: boxes on boxes have three quarters, spheres none.
+constexpr double kRedundantShare = 0.2;
+// Constraints of the smallest piles. From zero Newton on the whole does better for longer, most where contacts share
+// pairs.
+constexpr Index kSmallestPile = 100, kSmallestColdPile = 300, kSmallestColdRedundantPile = 1500;
+// An impulse within this share of its cone slides.
+constexpr double kSliding = 0.999;
+
+Index smallest_pile(bool cold, bool redundant) {
+  if (!cold) return kSmallestPile;
+  return redundant ? kSmallestColdRedundantPile : kSmallestColdPile;
+}
+
+}  // namespace
+
+// Those of one pair stand next to each other.
+PairCount count_pairs(const ContactProblem& problem) {
+  const BlockJacobian& jacobian = problem.jacobian();
+  PairCount count;
+  for (Index i = 0, last = -1; i < problem.constraint_count(); ++i) {
+    const Index begin = jacobian.piece_begin(i), pieces = jacobian.piece_end(i) - begin;
+    bool same = last >= 0 && jacobian.piece_end(last) - jacobian.piece_begin(last) == pieces;
+    for (Index p = 0; same && p < pieces; ++p) {
+      same = jacobian.piece_tree(begin + p) == jacobian.piece_tree(jacobian.piece_begin(last) + p);
+    }
+    count.repeated += same ? 1 : 0;
+    count.pairs += !same && pieces > 1 ? 1 : 0;
+    last = i;
+  }
+  return count;
+}
+
+ProblemTraits classify(const ContactProblem& problem, Law law, bool cold) {
+  ProblemTraits traits;
+  traits.constraints = problem.constraint_count();
+  traits.cold = cold;
+  traits.tiny = SmallDelassus::is_tiny(problem);
+  traits.single = traits.constraints == 1;
+  traits.explicit_w = problem.has_delassus();
+  const NewtonForm form = suitable_form(problem);
+  traits.dense = form == NewtonForm::dense;
+  traits.robots = traits.dense || form == NewtonForm::trees;
+  traits.frictional = law == Law::exact && problem.has_friction();
+  traits.sweep_flops = kVisitFlops * static_cast<double>(traits.constraints);
+  if (traits.explicit_w || traits.dense) return traits;
+  const PairCount count = count_pairs(problem);
+  traits.chain = count.pairs < problem.tree_count();
+  traits.redundant = static_cast<double>(count.repeated) > kRedundantShare * traits.constraints;
+  traits.pile = traits.constraints > smallest_pile(cold, traits.redundant) &&
+                static_cast<double>(count.pairs) > kPairsPerTree * problem.tree_count();
+  return traits;
+}
+
+double scale_spread(const ContactProblem& problem) {
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    smallest = std::min(smallest, problem.scale(i));
+    largest = std::max(largest, problem.scale(i));
+  }
+  return largest / smallest;
+}
+
+double sliding_share(const ContactProblem& problem, const Vector& impulse) {
+  Index sliding = 0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    if (problem.kind(i) != ConstraintKind::contact) continue;
+    const Vec3 r = impulse.segment<3>(problem.row(i));
+    if (r[2] > 0.0 && r.head<2>().norm() >= kSliding * problem.friction(i) * r[2]) ++sliding;
+  }
+  return static_cast<double>(sliding) / static_cast<double>(std::max<Index>(1, problem.contact_count()));
+}
+
+}  // namespace tribo
