@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "tribo/problem/constraints.h"
 #include "tribo/solve/auto/pile_stage.h"
 #include "tribo/solve/auto/restarts.h"
 #include "tribo/solve/driver/monitor.h"
@@ -426,10 +427,12 @@ bool Auto::prefers_interior_point(const ContactProblem& problem, const Vector& i
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     smallest = std::min(smallest, problem.scale(i));
     largest = std::max(largest, problem.scale(i));
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    const Vec3 r = impulse.segment<3>(problem.row(i));
-    if (r[2] > 0.0 && r.head<2>().norm() >= 0.999 * problem.friction(i) * r[2]) ++sliding;
   }
+  for_each_cone(problem, [&](auto cone) {
+    const auto r = cone.get(impulse);
+    const double pressed = r[cone.kNormal];
+    if (pressed > 0.0 && detail::tangent_norm(r) >= 0.999 * cone.friction * pressed) ++sliding;
+  });
   return largest > kWideSpread * smallest &&
          static_cast<double>(sliding) > kSlidingShare * static_cast<double>(problem.contact_count());
 }

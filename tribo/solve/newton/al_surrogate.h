@@ -3,8 +3,6 @@
 // The state is that of the linear system (solve/systems/newton_system.h): velocities, not impulses.
 #pragma once
 
-#include <vector>
-
 #include "tribo/solve/law/proximal_law.h"
 #include "tribo/solve/systems/newton_system.h"
 
@@ -66,13 +64,12 @@ class AlSurrogate {
   void linearize_natural();
   bool search_natural();
   void differentiate(double touch);
-  bool sticks(Index i) const;
 
   const ContactProblem* problem_ = nullptr;
   NewtonSystem* system_ = nullptr;
   Law law_ = Law::exact;
   ProximalLaw proximal_, unit_, soft_;
-  std::vector<Mat3> derivative_;
+  GroupBlocks derivative_;
   Vector multiplier_, trial_, moved_, kept_;
   Vector before_, change_;  // of a natural step: velocities before, impulses
   bool soft_known_ = false;

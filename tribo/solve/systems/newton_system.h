@@ -40,7 +40,7 @@ class NewtonSystem {
   virtual double residual(const Vector& impulse) = 0;
   // Newton direction from the last residual. False if the matrix is singular or the factorisation was
   // interrupted.
-  virtual bool direction(std::span<const Mat3> derivative) = 0;
+  virtual bool direction(const GroupBlocks& derivative) = 0;
   // The same with the matrix of the last call; false also where it was not kept.
   virtual bool direction_again() { return false; }
   // Moves the state by `step` times the direction (negative: back).
