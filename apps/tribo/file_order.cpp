@@ -11,7 +11,10 @@ FileOrder::FileOrder(const LoadedProblem& loaded) : memory_row_count_(loaded.pro
       if (!belongs(problem.kind(i))) continue;
       place_[i] = next_place++;
       const Index row = problem.row(i);
-      if (problem.kind(i) == ConstraintKind::contact) {
+      if (!problem.coefficients(i).empty()) {
+        memory_row_.push_back(row + problem.rows(i) - 1);
+        for (Index r = 0; r + 1 < problem.rows(i); ++r) memory_row_.push_back(row + r);
+      } else if (problem.kind(i) == ConstraintKind::contact) {
         memory_row_.push_back(row + 2);
         memory_row_.push_back(row);
         if (loaded.space_dimension == 3) memory_row_.push_back(row + 1);

@@ -2,7 +2,7 @@
 //
 // In memory a contact is (t1, t2, n), constraints stand in the order in which they were built, and planar
 // contacts are embedded in three dimensions. In files the contacts come first, each with its normal first:
-// (n, t1, t2), or (n, t) in a planar problem; bilateral rows follow, then unilateral and box rows.
+// (n, t1, t2), or (n, t) in a planar problem, or with its further tangential rows (torsion, rolling); bilateral rows follow, then unilateral and box rows.
 #pragma once
 
 #include <vector>

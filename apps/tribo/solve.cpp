@@ -175,7 +175,9 @@ std::optional<Vector> SolveCommand::initial_impulse(const LoadedProblem& loaded,
       throw InvalidInput("--warm-start guess: the file holds no guess and no solution");
     return best_start(loaded);
   }
-  if (fs::path(warm_start).extension() == ".json") return read_impulse(warm_start, order);
+  if (fs::path(warm_start).extension() == ".json") {
+    return stored_impulse(loaded.problem, read_impulse(warm_start, order));
+  }
   const std::optional<Vector> start = best_start(load_problem(warm_start));
   if (!start)
     throw InvalidInput(fmt::format("--warm-start {}: it holds no guess and no solution", warm_start));
@@ -200,7 +202,11 @@ ExitCode SolveCommand::solve_file(const std::string& file, Solver& solver_object
     fmt::print("{}", report_text(file, loaded, order, report, explain));
   }
   std::fflush(stdout);
-  if (!solution.empty()) write_file(solution, solution_text(result, report, order));
+  if (!solution.empty()) {
+    result.impulse = physical_impulse(loaded.problem, result.impulse);
+    result.velocity = physical_velocity(loaded.problem, result.velocity);
+    write_file(solution, solution_text(result, report, order));
+  }
   if (!history.empty()) write_file(history, history_text(report));
   return report.status == Status::converged ? ExitCode::success : ExitCode::not_converged;
 }
@@ -254,7 +260,7 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--solution", state->solution,
                    "Write {\"impulse\":[...],\"velocity\":[...]} in the file's order: contacts, each as "
                    "(n, t1, t2) or (n, t) in planar problems, then bilateral rows, then unilateral and box "
-                   "rows; N s and m/s; of infeasible problems with the proof, \"contradictions\"")
+                   "rows; physical units, N s and m/s (torsion, rolling: N m s and rad/s); of infeasible problems with the proof, \"contradictions\"")
       ->type_name("OUT.json");
   command->add_flag("--explain", state->explain, "Show the stages of the solve, their cost and their effect");
   CLI::Option* json =

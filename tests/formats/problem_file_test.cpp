@@ -89,6 +89,45 @@ TEST_F(ProblemFile, DelassusFormWithItsOwnFactorComesBackEqual) {
   EXPECT_TRUE(round_trip(problem).problem == problem);
 }
 
+// Contacts in scaled rows stand among the extra rows of the group /tribo.
+TEST_F(ProblemFile, EllipticFrictionComesBackEqual) {
+  for (const bool local : {false, true}) {
+    ContactProblemBuilder builder;
+    builder.add_tree(local ? Matrix(Matrix::Identity(6, 6)) : Matrix(2.0 * Matrix::Identity(6, 6)),
+                     Vector(local ? Vector::Zero(6) : Vector::Ones(6)));
+    const Matrix jacobian = Matrix::Random(14, 6);
+    const double three[] = {0.3, 0.5}, four[] = {0.3, 0.3, 0.01}, six[] = {0.2, 0.4, 0.01, 0.002, 0.003};
+    Index row = 0;
+    const auto piece = [&](Index rows) {
+      const JacobianPiece made{0, jacobian.middleRows(row, rows)};
+      row += rows;
+      return made;
+    };
+    const JacobianPiece a = piece(3), b = piece(4), c = piece(6), d = piece(1);
+    builder.add_elliptic_contact(three, {&a, 1}, std::vector<double>{1, 2, 3});
+    builder.add_unilateral({&d, 1}, 0.25);
+    builder.add_elliptic_contact(four, {&b, 1}, {}, std::vector<double>{0.1, 0.2, 0.3, 0.4}, 77);
+    builder.add_contact(0.4, {a});
+    builder.add_elliptic_contact(six, {&c, 1});
+    ContactProblem problem = builder.build();
+    if (local) {
+      std::vector<ConstraintSpec> specs(1);
+      specs[0].unit = {0.3, 0.2, 0.05, 1.0};
+      Matrix half = Matrix::Random(4, 4);
+      const Matrix w = half * half.transpose() + Matrix::Identity(4, 4);
+      std::vector<ScalarTriplet> triplets;
+      for (Index r = 0; r < 4; ++r) {
+        for (Index k = 0; k < 4; ++k) triplets.push_back({r, k, w(r, k)});
+      }
+      problem = lift(BlockMatrix::from_triplets({0, 4}, triplets), Vector::LinSpaced(4, -1.0, 1.0), specs);
+      EXPECT_EQ(problem.friction(0), 1.0);
+    }
+    const LoadedProblem loaded = round_trip(problem);
+    EXPECT_TRUE(loaded.problem == problem) << local;
+    EXPECT_TRUE(loaded.problem.has_row_units());
+  }
+}
+
 TEST_F(ProblemFile, GeneratedProblemsComeBackEqual) {
   for (const GeneratorInfo& kind : generator_catalogue()) {
     const ContactProblem problem = generate(kind.name, {.bodies = 4, .compliance = 1e-5, .seed = 2});

@@ -103,6 +103,7 @@ class CaseMaker {
 
   void add_constraint(ContactProblemBuilder& builder) {
     const double soft = !plain_ && chance(0.3) ? random_.log_uniform(1e-6, 1.0) : 0.0;
+    if (chance(0.2)) return add_elliptic(builder, soft);
     if (chance(0.65)) {
       std::vector<JacobianPiece> made = pieces(3);
       if (!last_.empty() && chance(0.15)) made = last_;  // a duplicate
@@ -131,6 +132,26 @@ class CaseMaker {
         builder.add_box(lower, upper, made, bias(made)[0], soft);
       }
     }
+  }
+
+  // Coefficients of friction per row, cones of 3, 4 and 6 rows; some of them zero, some far apart.
+  void add_elliptic(ContactProblemBuilder& builder, double soft) {
+    constexpr Index kRows[] = {3, 4, 6};
+    const Index rows = kRows[below(3)];
+    std::vector<JacobianPiece> made = pieces(rows);
+    std::vector<double> friction, values, compliance;
+    for (Index r = 0; r < rows; ++r) {
+      if (r + 1 < rows) friction.push_back(chance(0.2) ? 0.0 : random_.log_uniform(1e-3, 2.0));
+      values.push_back(0.0);
+      compliance.push_back(soft * random_.uniform(0.1, 1.0));
+    }
+    for (const JacobianPiece& piece : made) {
+      for (Index r = 0; quiet_ && r < rows; ++r) {
+        values[r] -= piece.block.row(r).dot(motion_[static_cast<std::size_t>(piece.tree)]);
+      }
+    }
+    for (double& value : values) value += quiet_ || chance(0.5) ? 0.0 : unit_ * random_.uniform();
+    builder.add_elliptic_contact(friction, made, values, compliance);
   }
 
   // The same row twice with different velocities asked for.

@@ -25,7 +25,7 @@ Matrix dense(const BlockJacobian& jacobian, Index dofs) {
   return j;
 }
 
-Matrix dense_weights(const BlockJacobian& jacobian, std::span<const Mat3> weights) {
+Matrix dense_weights(const BlockJacobian& jacobian, const GroupBlocks& weights) {
   Matrix s = Matrix::Zero(jacobian.row_count(), jacobian.row_count());
   for (Index g = 0; g < jacobian.group_count(); ++g) {
     const Index r = jacobian.rows(g);

@@ -7,6 +7,7 @@
 #include "tests/support/random.h"
 #include "tribo/linalg/block_diagonal.h"
 #include "tribo/linalg/block_jacobian.h"
+#include "tribo/linalg/group_blocks.h"
 #include "tribo/problem/contact_problem.h"
 
 namespace tribo::test {
@@ -16,7 +17,7 @@ Matrix dense(const BlockDiagonal& mass);
 Matrix dense(const BlockJacobian& jacobian, Index dofs);
 
 // S block-diagonal from one Mat3 per constraint; scalar constraints use its first entry.
-Matrix dense_weights(const BlockJacobian& jacobian, std::span<const Mat3> weights);
+Matrix dense_weights(const BlockJacobian& jacobian, const GroupBlocks& weights);
 
 // H = A + J^T S J.
 Matrix dense_primal(const Matrix& a, const Matrix& j, const Matrix& s);

@@ -4,26 +4,28 @@
 #include <vector>
 
 #include "tribo/problem/contact_problem.h"
-#include "tribo/solve/law/one_contact.h"
+#include "tribo/solve/law/by_rows.h"
+#include "tribo/solve/law/one_cone.h"
 
 namespace tribo::test {
 
 struct ExactVisit {
-  std::vector<ExactContact> contacts;
+  ByRows<ExactContactN> contacts;
   std::vector<ScalarRow> rows;
 
   explicit ExactVisit(const ContactProblem& problem) {
-    for (Index i = 0; i < problem.constraint_count(); ++i) {
-      if (problem.kind(i) == ConstraintKind::contact) {
-        Mat3 w = problem.delassus_diagonal(i);
-        w.diagonal() += problem.compliance().segment<3>(problem.row(i));
-        contacts.emplace_back(w, problem.friction(i));
-      } else {
-        rows.push_back(scalar_row(problem, i, 1.0));
-      }
-    }
+    for_each_constraint(
+        problem,
+        [&](auto cone) {
+          constexpr int n = cone.kRows;
+          contacts.of<n>().emplace_back(local_matrix<n>(problem, cone.index), cone.friction);
+        },
+        [&](IntervalConstraint row) { rows.push_back(scalar_row(problem, row.index, 1.0)); });
   }
-  Vec3 contact(Index s, const Vec3& w, const Vec3& r) { return contacts[s].solve(w, r); }
+  template <int N>
+  VecN<N> contact(Index s, const VecN<N>& w, const VecN<N>& r) {
+    return contacts.of<N>()[s].solve(w, r);
+  }
   double scalar(Index s, double w, double r) { return rows[s].solve(w, r); }
 };
 

@@ -63,7 +63,7 @@ class LongTwin {
     for_each([&](Index i, Index row, Index n, Long root) {
       const Long reference = std::max(common, 1e-3L * q_.segment(row, n).lpNorm<Eigen::Infinity>() / root);
       LongVector z = lambda.segment(row, n), hat = u.segment(row, n);
-      if (n == 3 && law == Law::exact) hat[2] += problem_.friction(i) * hat.head(2).norm();
+      if (n > 1 && law == Law::exact) hat[n - 1] += problem_.friction(i) * hat.head(n - 1).norm();
       z -= hat / (root * root);
       const Long map = (lambda.segment(row, n) - project(i, z)).lpNorm<Eigen::Infinity>();
       if (map > 0.0L) worst = std::max(worst, root * map / reference);
@@ -90,11 +90,12 @@ class LongTwin {
       case ConstraintKind::bilateral:
         break;
       case ConstraintKind::contact: {
-        const Long mu = problem_.friction(i), t = z.head(2).norm();
-        if (t <= mu * z[2]) break;
-        const Long normal = std::max(0.0L, (mu * t + z[2]) / (1.0L + mu * mu));
-        if (t > 0.0L) z.head(2) *= mu * normal / t;
-        z[2] = normal;
+        const Eigen::Index n = z.size() - 1;
+        const Long mu = problem_.friction(i), t = z.head(n).norm();
+        if (t <= mu * z[n]) break;
+        const Long normal = std::max(0.0L, (mu * t + z[n]) / (1.0L + mu * mu));
+        if (t > 0.0L) z.head(n) *= mu * normal / t;
+        z[n] = normal;
         break;
       }
     }

@@ -14,6 +14,10 @@ using Vec2 = Eigen::Vector2d;
 using Vec3 = Eigen::Vector3d;
 using Mat2 = Eigen::Matrix2d;
 using Mat3 = Eigen::Matrix3d;
+template <int N>
+using VecN = Eigen::Matrix<double, N, 1>;
+template <int N>
+using MatN = Eigen::Matrix<double, N, N>;
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 

@@ -248,9 +248,15 @@ class PieceMaker {
 
 void add_constraint(ContactProblemBuilder& builder, const ConstraintSpec& spec,
                     const std::vector<JacobianPiece>& pieces, const double* bias) {
+  if (!spec.unit.empty()) {
+    const std::size_t rows = spec.unit.size();
+    builder.add_scaled_contact(spec.unit, pieces, {bias, rows}, {spec.compliance.data(), rows}, spec.key);
+    return;
+  }
   switch (spec.kind) {
     case ConstraintKind::contact:
-      builder.add_contact(spec.friction, pieces, Vec3(bias[0], bias[1], bias[2]), spec.compliance, spec.key);
+      builder.add_contact(spec.friction, pieces, Vec3(bias[0], bias[1], bias[2]), spec.compliance.head<3>(),
+                          spec.key);
       break;
     case ConstraintKind::unilateral:
       builder.add_unilateral(pieces, bias[0], spec.compliance[0], spec.key);
@@ -317,21 +323,23 @@ DualParts condense(const PrimalParts& parts, const Trees& trees, const std::vect
 std::vector<Index> row_starts(const std::vector<ConstraintSpec>& constraints) {
   std::vector<Index> starts{0};
   starts.reserve(constraints.size() + 1);
-  for (const ConstraintSpec& spec : constraints) starts.push_back(starts.back() + rows_of(spec.kind));
+  for (const ConstraintSpec& spec : constraints) starts.push_back(starts.back() + rows_of(spec));
   return starts;
 }
 
 RowMap map_rows(const std::vector<ConstraintSpec>& constraints, Index space_dimension) {
   RowMap map;
   for (const ConstraintSpec& spec : constraints) {
-    if (spec.kind == ConstraintKind::contact) {
+    if (!spec.unit.empty()) {
+      for (Index r = 0; r < rows_of(spec); ++r) map.extra.push_back(map.rows + r);
+    } else if (spec.kind == ConstraintKind::contact) {
       map.contact.push_back(map.rows + 2);
       map.contact.push_back(map.rows);
       if (space_dimension == 3) map.contact.push_back(map.rows + 1);
     } else {
       (spec.kind == ConstraintKind::bilateral ? map.bilateral : map.extra).push_back(map.rows);
     }
-    map.rows += rows_of(spec.kind);
+    map.rows += rows_of(spec);
   }
   return map;
 }

@@ -97,7 +97,7 @@ SparseMatrix transposed(SparseMatrix matrix) {
 std::string problem_group(const Hdf5Reader& file) {
   for (const char* rolling : {"/fclib_global_rolling", "/fclib_local_rolling", "/fclib_rolling"}) {
     if (file.has(rolling))
-      file.fail(rolling, "holds a problem with rolling friction, which tribo does not solve");
+      file.fail(rolling, "holds a problem with rolling friction, which tribo does not read: its cone, a product of sliding and rolling, is not the elliptic one");
   }
   const bool local = file.has("/fclib_local");
   const bool global = file.has("/fclib_global");
@@ -123,6 +123,26 @@ struct Layout {
   Vector extra_bias;
 };
 
+// Contacts in scaled rows.
+void read_row_units(const Hdf5Reader& file, Layout& layout) {
+  const auto count = static_cast<Index>(layout.constraints.size());
+  const std::vector<Index> rows = file.indices_of_size("/tribo/scaled_rows", count, 0, kMostRows);
+  Index total = 0;
+  for (Index i = 0; i < count; ++i) {
+    const bool allowed = rows[i] == 3 || rows[i] == 4 || rows[i] == 6;
+    if (rows[i] != 0 && (!allowed || layout.constraints[i].kind != ConstraintKind::contact)) {
+      file.fail("/tribo/scaled_rows", fmt::format("is {} for constraint {}: a contact has 3, 4 or 6", rows[i], i));
+    }
+    total += rows[i];
+  }
+  const Vector unit = file.reals_of_size("/tribo/row_unit", total);
+  Index next = 0;
+  for (Index i = 0; i < count; ++i) {
+    layout.constraints[i].unit.assign(unit.data() + next, unit.data() + next + rows[i]);
+    next += rows[i];
+  }
+}
+
 // The constraints as /tribo has them: kinds in order, keys, compliance, bounds.
 void read_tribo_constraints(const Hdf5Reader& file, Layout& layout) {
   const std::int64_t version = file.integer("/tribo/format_version");
@@ -138,6 +158,7 @@ void read_tribo_constraints(const Hdf5Reader& file, Layout& layout) {
     layout.constraints[i].kind = static_cast<ConstraintKind>(kinds[i]);
     layout.constraints[i].key = keys[i];
   }
+  if (file.has("/tribo/scaled_rows")) read_row_units(file, layout);
   layout.map = map_rows(layout.constraints, layout.dimension);
   const auto extra = static_cast<Index>(layout.map.extra.size());
   layout.extra_bias = file.reals_of_size("/tribo/extra/bias", extra);
@@ -147,7 +168,8 @@ void read_tribo_constraints(const Hdf5Reader& file, Layout& layout) {
   const std::vector<Index> starts = row_starts(layout.constraints);
   for (Index i = 0, next_extra = 0; i < count; ++i) {
     ConstraintSpec& spec = layout.constraints[i];
-    spec.compliance.head(rows_of(spec.kind)) = compliance.segment(starts[i], rows_of(spec.kind));
+    spec.compliance.head(rows_of(spec)) = compliance.segment(starts[i], rows_of(spec));
+    next_extra += static_cast<Index>(spec.unit.size());
     if (spec.kind == ConstraintKind::unilateral || spec.kind == ConstraintKind::box) {
       spec.lower = lower[next_extra];
       spec.upper = upper[next_extra++];
@@ -183,7 +205,7 @@ Layout read_layout(const Hdf5Reader& file, const std::string& group, Index conta
   }
   Index next = 0;
   for (ConstraintSpec& spec : layout.constraints) {
-    if (spec.kind == ConstraintKind::contact) spec.friction = friction[next++];
+    if (spec.kind == ConstraintKind::contact && spec.unit.empty()) spec.friction = friction[next++];
   }
   return layout;
 }

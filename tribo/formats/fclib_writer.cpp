@@ -40,6 +40,8 @@ Layout layout_of(const ContactProblem& problem) {
     spec.upper = problem.upper(i);
     spec.compliance.head(problem.rows(i)) = problem.compliance().segment(problem.row(i), problem.rows(i));
     spec.key = problem.key(i);
+    if (problem.coefficients(i).empty()) continue;
+    for (Index r = 0; r < problem.rows(i); ++r) spec.unit.push_back(problem.row_unit(problem.row(i) + r));
   }
   layout.map = map_rows(layout.constraints, 3);
   layout.place.resize(layout.map.rows);
@@ -135,7 +137,7 @@ void write_head(Hdf5Writer& file, const std::string& group, const Layout& layout
   file.text(group + "/info/math_info", "");
   std::vector<double> friction;
   for (const ConstraintSpec& spec : layout.constraints) {
-    if (spec.kind == ConstraintKind::contact) friction.push_back(spec.friction);
+    if (spec.kind == ConstraintKind::contact && spec.unit.empty()) friction.push_back(spec.friction);
   }
   file.group(group + "/vectors");
   file.reals(group + "/vectors/mu", friction);
@@ -145,8 +147,13 @@ void write_tribo(Hdf5Writer& file, const ContactProblem& problem, const Layout& 
   std::vector<Index> kind;
   std::vector<std::uint64_t> key;
   std::vector<double> lower;
-  std::vector<double> upper;
+  std::vector<double> upper, unit;
+  std::vector<Index> scaled_rows;
   for (const ConstraintSpec& spec : layout.constraints) {
+    scaled_rows.push_back(static_cast<Index>(spec.unit.size()));
+    unit.insert(unit.end(), spec.unit.begin(), spec.unit.end());
+    lower.resize(lower.size() + spec.unit.size(), 0.0);  // the extra rows of a contact have no bounds of their own
+    upper.resize(upper.size() + spec.unit.size(), 0.0);
     kind.push_back(static_cast<Index>(spec.kind));
     key.push_back(spec.key);
     if (spec.kind == ConstraintKind::unilateral || spec.kind == ConstraintKind::box) {
@@ -159,6 +166,10 @@ void write_tribo(Hdf5Writer& file, const ContactProblem& problem, const Layout& 
   file.integers("/tribo/kind", kind);
   file.unsigned_integers("/tribo/key", key);
   file.reals("/tribo/compliance", problem.compliance());
+  if (!unit.empty()) {
+    file.integers("/tribo/scaled_rows", scaled_rows);
+    file.reals("/tribo/row_unit", unit);
+  }
   file.group("/tribo/extra");
   file.reals("/tribo/extra/bias", gather(problem.bias(), layout.map.extra));
   file.reals("/tribo/extra/lower", lower);

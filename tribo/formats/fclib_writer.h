@@ -5,6 +5,9 @@
 //   /tribo/format_version              1
 //   /tribo/{kind, key}  [constraints]  in the problem's order; kind as in ConstraintKind
 //   /tribo/compliance   [rows]         R, rows in memory order (t1, t2, n)
+//   /tribo/scaled_rows  [constraints]  only where contacts are stored in scaled rows (problem/elliptic_rows.h): 3, 4
+//                                      or 6 for those, 0 for all others; their rows are among the extra ones
+//   /tribo/row_unit     [their rows]   coefficients of friction of the tangential rows, 1 of the normal
 //   /tribo/{tree_sizes, piece_count, piece_tree}
 //                                      global: the trees, and the trees that every constraint touches
 //   /tribo/extra                       the unilateral and box rows: bias, lower, upper, guess, solution;

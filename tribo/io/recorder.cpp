@@ -55,7 +55,8 @@ struct Recorder::Data {
   std::string world, solver, law, scheme, body_names, geom_names, csv_header;
   double time_step = 0.0, tolerance = 0.0;
   std::vector<double> time, step, q, v, activation, position, rotation;
-  std::vector<double> contact_position, contact_normal, contact_impulse, contact_gap, contact_geoms;
+  std::vector<double> contact_position, contact_normal, contact_impulse, contact_torque, contact_gap, contact_geoms;
+  bool any_torque = false;
   std::vector<Index> contact_start{0};
   std::vector<double> contacts, error, iterations, islands, missed, penetration, kinetic, weight, springs;
 
@@ -71,6 +72,8 @@ void Recorder::Data::add_contacts(const Simulator& simulator) {
     append(contact_position, contact.position);
     append(contact_normal, contact.normal);
     append(contact_impulse, simulator.contact_impulses()[c]);
+    append(contact_torque, simulator.contact_torques()[c]);
+    any_torque = any_torque || !simulator.contact_torques()[c].isZero(0.0);
     contact_gap.push_back(contact.gap);
     contact_geoms.push_back(contact.geom_a);
     contact_geoms.push_back(contact.geom_b);
@@ -133,6 +136,7 @@ void Recorder::Data::write_hdf5() const {
   table("contact_position", contact_position, {count, 3});
   table("contact_normal", contact_normal, {count, 3});
   table("contact_impulse", contact_impulse, {count, 3});
+  if (any_torque) table("contact_torque", contact_torque, {count, 3});
   table("contact_gap", contact_gap, {count});
   table("contact_geoms", contact_geoms, {count, 2});
   table("error", error, {frames});

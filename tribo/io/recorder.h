@@ -11,6 +11,7 @@
 //   /body_position [frames x bodies x 3] m · /body_rotation [frames x bodies x 4] quaternion wxyz
 //   /contact_start [frames + 1]: the contacts of frame f are [contact_start[f], contact_start[f + 1]) of
 //   /contact_position, /contact_normal, /contact_impulse [contacts x 3] (world; on the second geom; N s),
+//   /contact_torque [contacts x 3] where torsional or rolling friction acted (world; on the second geom; N m s),
 //   /contact_gap [contacts] m, /contact_geoms [contacts x 2]
 //   /error, /iterations, /islands, /missed, /penetration, /kinetic_energy, /weight_energy, /spring_energy [frames]
 //   /info/world, /info/solver, /info/law, /info/scheme, /info/version (texts), /info/time_step, /info/tolerance;

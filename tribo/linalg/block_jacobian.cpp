@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "tribo/linalg/group_blocks.h"
+
 namespace tribo {
 namespace {
 
@@ -60,10 +62,12 @@ void BlockJacobian::clear() {
   piece_start_.resize(1);
   pieces_.clear();
   used_ = 0;
+  most_rows_ = 0;
 }
 
 Index BlockJacobian::add_group(Index rows) {
   row_start_.push_back(row_start_.back() + rows);
+  most_rows_ = std::max(most_rows_, rows);
   piece_start_.push_back(piece_start_.back());
   return group_count() - 1;
 }
@@ -101,28 +105,28 @@ double* BlockJacobian::add_piece(Index tree, Index first_dof, Index cols) {
 template <class Action>
 void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const {
   for (Index g = 0; g < group_count(); ++g) {
-    if (rows(g) == 3) {
-      double sum[3] = {0.0, 0.0, 0.0};
+    with_rows(rows(g), [&](auto size) {
+      constexpr int n = size();
+      double sum[n] = {};
       for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
         const double* j = piece_data(p);
         const double* x = v.data() + piece_dof(p);
-        if (piece_cols(p) == 6) {
-          add_six_columns(j, x, sum);
+        if constexpr (n == 1) {
+          sum[0] += product_of_row(j, x, piece_cols(p));
+        } else if constexpr (n == 3) {
+          if (piece_cols(p) == 6) {
+            add_six_columns(j, x, sum);
+          } else {
+            add_three_rows(j, x, piece_cols(p), sum);
+          }
         } else {
-          add_three_rows(j, x, piece_cols(p), sum);
+          for (Index c = 0; c < piece_cols(p); ++c, j += n) {
+            for (int r = 0; r < n; ++r) sum[r] += j[r] * x[c];
+          }
         }
       }
-      for (int r = 0; r < 3; ++r) action(row_start_[g] + r, sum[r]);
-    } else {
-      for (Index r = 0; r < rows(g); ++r) {
-        double sum = 0.0;
-        for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
-          sum += rows(g) == 1 ? product_of_row(piece_data(p), v.data() + piece_dof(p), piece_cols(p))
-                              : piece(g, p).row(r).dot(v.segment(piece_dof(p), piece_cols(p)));
-        }
-        action(row_start_[g] + r, sum);
-      }
-    }
+      for (int r = 0; r < n; ++r) action(row_start_[g] + r, sum[r]);
+    });
   }
 }
 
@@ -138,18 +142,28 @@ void BlockJacobian::subtract_weighted_product(const Eigen::Ref<const Vector>& v,
 void BlockJacobian::add_transpose_product(const Eigen::Ref<const Vector>& lambda,
                                           Eigen::Ref<Vector> f) const {
   for (Index g = 0; g < group_count(); ++g) {
-    const Index r = rows(g);
     const double* l = lambda.data() + row_start_[g];
-    if (l[0] == 0.0 && (r == 1 || (l[1] == 0.0 && l[2] == 0.0))) continue;  // open contacts are many
-    for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
-      // Columns of three do not fill a register; read across them the products do.
-      if (r == 3) {
-        add_three_rows_transposed(piece_data(p), l, piece_cols(p), f.data() + piece_dof(p));
-      } else {
-        const Eigen::Map<const Vector> row(piece_data(p), piece_cols(p));
-        f.segment(piece_dof(p), piece_cols(p)) += l[0] * row;
+    with_rows(rows(g), [&](auto size) {
+      constexpr int n = size();
+      bool zero = true;
+      for (int r = 0; r < n; ++r) zero = zero && l[r] == 0.0;
+      if (zero) return;  // open contacts are many
+      for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
+        if constexpr (n == 1) {
+          const Eigen::Map<const Vector> row(piece_data(p), piece_cols(p));
+          f.segment(piece_dof(p), piece_cols(p)) += l[0] * row;
+        } else if constexpr (n == 3) {
+          // Columns of three do not fill a register; read across them the products do.
+          add_three_rows_transposed(piece_data(p), l, piece_cols(p), f.data() + piece_dof(p));
+        } else {
+          const double* j = piece_data(p);
+          double* target = f.data() + piece_dof(p);
+          for (Index c = 0; c < piece_cols(p); ++c, j += n) {
+            for (int r = 0; r < n; ++r) target[c] += j[r] * l[r];
+          }
+        }
       }
-    }
+    });
   }
 }
 

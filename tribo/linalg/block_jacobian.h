@@ -1,4 +1,4 @@
-// Constraint Jacobian J in blocks: each constraint (a group of 1 or 3 rows) touches one, two or more trees,
+// Constraint Jacobian J in blocks: each constraint (a group of 1, 3, 4 or 6 rows) touches one, two or more trees,
 // and is dense on each of them.
 //
 //   group g  rows [row_start(g), row_start(g+1))  pieces [piece_begin(g), piece_end(g))
@@ -37,6 +37,7 @@ class BlockJacobian {
   Index row_count() const { return row_start_.back(); }
   Index row_start(Index g) const { return row_start_[g]; }
   Index rows(Index g) const { return row_start_[g + 1] - row_start_[g]; }
+  Index most_rows() const { return most_rows_; }  // of a group
   Index piece_count() const { return static_cast<Index>(pieces_.size()); }
   Index piece_begin(Index g) const { return piece_start_[g]; }
   Index piece_end(Index g) const { return piece_start_[g + 1]; }
@@ -65,6 +66,7 @@ class BlockJacobian {
   template <class Action>
   void for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const;
 
+  Index most_rows_ = 0;
   std::vector<Index> row_start_{0};
   std::vector<Index> piece_start_{0};
   std::vector<Place> pieces_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/linalg/group_blocks.h"
+
 namespace tribo {
 
 BlockMatrix BlockMatrix::from_pattern(std::vector<Index> starts,
@@ -13,6 +15,7 @@ BlockMatrix BlockMatrix::from_pattern(std::vector<Index> starts,
   matrix.block_start_.push_back(0);
   std::size_t entries = 0;
   for (Index g = 0; g < groups; ++g) {
+    matrix.most_rows_ = std::max(matrix.most_rows_, matrix.rows(g));
     for (const Index c : columns[g]) {
       if (c == g) matrix.diagonal_.push_back(static_cast<Index>(matrix.column_.size()));
       matrix.column_.push_back(c);
@@ -61,7 +64,9 @@ void BlockMatrix::assign_part(const BlockMatrix& whole, std::span<const Index> g
   diagonal_.clear();
   data_start_.clear();
   data_.clear();
+  most_rows_ = 0;
   for (const Index g : groups) {
+    most_rows_ = std::max(most_rows_, whole.rows(g));
     starts_.push_back(starts_.back() + whole.rows(g));
     for (Index k = whole.row_begin(g); k < whole.row_end(g); ++k) {
       const Index c = whole.column(k);
@@ -81,27 +86,33 @@ bool BlockMatrix::all_finite() const {
 }
 
 void BlockMatrix::multiply_row(Index g, const double* x, double* y) const {
-  const Index r = rows(g);
-  if (r == 3) {
-    Vec3 sum = Vec3::Zero();
-    for (Index k = block_start_[g]; k < block_start_[g + 1]; ++k) {
-      const Index c = column_[k];
-      if (rows(c) == 3) {
-        sum.noalias() += Eigen::Map<const Mat3>(data(k)) * Eigen::Map<const Vec3>(x + starts_[c]);
-      } else {
-        sum += Eigen::Map<const Vec3>(data(k)) * x[starts_[c]];
+  with_rows(rows(g), [&](auto size) {
+    constexpr int n = size();
+    if constexpr (n == 3) {
+      Vec3 sum = Vec3::Zero();
+      for (Index k = block_start_[g]; k < block_start_[g + 1]; ++k) {
+        const Index c = column_[k];
+        with_rows(rows(c), [&](auto cols) {
+          constexpr int m = cols();
+          if constexpr (m == 1) {
+            sum += Eigen::Map<const Vec3>(data(k)) * x[starts_[c]];
+          } else {
+            sum.noalias() += Eigen::Map<const Eigen::Matrix<double, 3, m>>(data(k)) *
+                             Eigen::Map<const VecN<m>>(x + starts_[c]);
+          }
+        });
+      }
+      Eigen::Map<Vec3> target(y);
+      target = sum;
+    } else {
+      Eigen::Map<Vector> target(y, n);
+      target.setZero();
+      for (Index k = block_start_[g]; k < block_start_[g + 1]; ++k) {
+        const Index c = column_[k];
+        target.noalias() += block(g, k) * Eigen::Map<const Vector>(x + starts_[c], rows(c));
       }
     }
-    Eigen::Map<Vec3> target(y);
-    target = sum;
-    return;
-  }
-  Eigen::Map<Vector> target(y, r);
-  target.setZero();
-  for (Index k = block_start_[g]; k < block_start_[g + 1]; ++k) {
-    const Index c = column_[k];
-    target.noalias() += block(g, k) * Eigen::Map<const Vector>(x + starts_[c], rows(c));
-  }
+  });
 }
 
 void BlockMatrix::multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vector> y) const {

@@ -1,5 +1,5 @@
 // Block-sparse matrix in block compressed rows: an explicit Delassus matrix W (rows and columns are the
-// constraints, blocks 3x3, 3x1, 1x3 or 1x1). W of real files may be unsymmetric, so nothing here assumes
+// constraints of 1, 3, 4 or 6 rows). W of real files may be unsymmetric, so nothing here assumes
 // symmetry.
 #pragma once
 
@@ -40,6 +40,7 @@ class BlockMatrix {
   Index start(Index g) const { return starts_[g]; }
   Index rows(Index g) const { return starts_[g + 1] - starts_[g]; }
   const std::vector<Index>& starts() const { return starts_; }
+  Index most_rows() const { return most_rows_; }  // of a group
 
   Index row_begin(Index g) const { return block_start_[g]; }
   Index row_end(Index g) const { return block_start_[g + 1]; }
@@ -68,6 +69,7 @@ class BlockMatrix {
 
  private:
   std::vector<Index> starts_;
+  Index most_rows_ = 0;
   std::vector<Index> block_start_, column_, diagonal_;
   std::vector<std::size_t> data_start_;
   Numbers data_;

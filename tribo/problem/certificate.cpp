@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "tribo/base/errors.h"
-#include "tribo/math/cone.h"
 #include "tribo/math/norms.h"
+#include "tribo/problem/constraints.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/problem/rounding.h"
 
@@ -28,91 +28,111 @@ void raise(Worst& worst, double value, Index constraint) {
   if (is_worse(value, worst.value)) worst = {value, constraint};
 }
 
-// w + Gamma(w) under the exact law, w under the convex one.
-Vec3 corrected(const Vec3& w, double mu, Law law) {
-  return law == Law::exact ? Vec3(w + de_saxce(w, mu)) : w;
-}
+// What the conditions of a contact are made of ...
+template <int N>
+struct LocalCone {
+  VecN<N> lambda;
+  VecN<N> w;              // u + R lambda
+  VecN<N> hat;            // w + Gamma(w), or w
+  detail::Aperture cone;  // of K_mu; swapped, of its dual
+  double friction;
 
-double project_scalar(const ContactProblem& problem, Index i, double x) {
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      return project_orthant(x);
-    case ConstraintKind::box:
-      return project_box(x, problem.lower(i), problem.upper(i));
-    default:
-      return x;
+  VecN<N> project_primal(const VecN<N>& x) const { return detail::project_circular_cone(x, cone); }
+  VecN<N> project_dual(const VecN<N>& x) const {
+    return detail::project_circular_cone(x, detail::Aperture{cone.cosine, cone.sine});
   }
-}
-
-// What the conditions of one constraint are made of; scalars use the first entries.
-struct Local {
-  Vec3 lambda = Vec3::Zero();
-  Vec3 w = Vec3::Zero();               // u + R lambda
-  Vec3 hat = Vec3::Zero();             // contacts: w + Gamma(w), or w
-  detail::Aperture cone = {0.0, 1.0};  // contacts: of K_mu; swapped, of its dual
+  double normal() const { return w[N - 1]; }
 };
 
-Local local_values(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
-                   Law law) {
-  const Index row = problem.row(i);
-  if (problem.kind(i) == ConstraintKind::contact) {
-    const double mu = problem.friction(i);
-    const Vec3 lambda = impulse.segment<3>(row);
-    const Vec3 w = velocity.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(lambda);
-    return {lambda, w, corrected(w, mu, law), detail::coulomb_aperture(mu)};
-  }
-  Local local;
-  local.lambda[0] = impulse[row];
-  local.w[0] = velocity[row] + problem.compliance()[row] * impulse[row];
-  return local;
+// ... and those of a scalar row.
+struct LocalRow {
+  double lambda, w;
+  Interval set;
+};
+
+// Calls action with the one or the other; returns what it returns.
+template <class Action>
+decltype(auto) with_local(const ContactProblem& problem, Index i, const Vector& impulse,
+                          const Vector& velocity, Law law, Action&& action) {
+  return visit_constraint(
+      problem, i,
+      [&](auto cone) -> decltype(auto) {
+        constexpr int n = cone.kRows;
+        const VecN<n> lambda = cone.get(impulse);
+        const VecN<n> w =
+            velocity.segment<n>(cone.row) + problem.compliance().segment<n>(cone.row).cwiseProduct(lambda);
+        return action(LocalCone<n>{lambda, w, corrected(w, cone.friction, law),
+                                   detail::coulomb_aperture(cone.friction), cone.friction});
+      },
+      [&](IntervalConstraint row) -> decltype(auto) {
+        const double lambda = impulse[row.row];
+        return action(LocalRow{lambda, velocity[row.row] + problem.compliance()[row.row] * lambda, row.set});
+      });
 }
 
-Vec3 project_primal(const Local& local, const Vec3& x) {
-  return detail::project_circular_cone(x, local.cone);
-}
-
-Vec3 project_dual(const Local& local, const Vec3& x) {
-  return detail::project_circular_cone(x, {local.cone.cosine, local.cone.sine});
-}
-
-// lambda_i - P_i(lambda_i - step hat w_i); zeros beyond the constraint's rows. The plain difference loses w
-// beside a huge lambda, and impulses that grow without bound would look like a solution; where the projection
-// is idle the map is step hat w itself, and on the cone, by Moreau, step hat w - P_K*(step hat w - lambda).
-Vec3 contact_map(const Local& local, double step) {
-  const Vec3& lambda = local.lambda;
-  const Vec3 move = step * local.hat;
+// lambda_i - P_i(lambda_i - step hat w_i). The plain difference loses w beside a huge lambda, and impulses that grow
+// without bound would look like a solution; where the projection is idle the map is step hat w itself, and on the cone,
+// by Moreau, step hat w - P_K*(step hat w - lambda).
+template <int N>
+VecN<N> map_of(const LocalCone<N>& local, double step) {
+  const VecN<N>& lambda = local.lambda;
+  const VecN<N> move = step * local.hat;
   const double l = lambda.squaredNorm(), m = move.squaredNorm();
   const bool loses = is_safe_square(l) || is_safe_square(m)
                          ? l > m
-                         : lambda.lpNorm<Eigen::Infinity>() > move.lpNorm<Eigen::Infinity>();
-  if (loses) return move - project_dual(local, move - lambda);
-  return lambda - project_primal(local, lambda - move);
+                         : lambda.template lpNorm<Eigen::Infinity>() > move.template lpNorm<Eigen::Infinity>();
+  if (loses) return move - local.project_dual(move - lambda);
+  return lambda - local.project_primal(lambda - move);
 }
 
-double scalar_map(const ContactProblem& problem, Index i, const Local& local, double step) {
-  const double move = step * local.w[0];
-  const double target = local.lambda[0] - move;
-  const double projected = project_scalar(problem, i, target);
-  return projected == target ? move : local.lambda[0] - projected;
+double map_of(const LocalRow& local, double step) {
+  return natural_map(local.set, local.lambda, local.w, step);
 }
 
-Vec3 natural_map(const ContactProblem& problem, Index i, const Local& local, double step) {
-  if (problem.kind(i) == ConstraintKind::contact) return contact_map(local, step);
-  return {scalar_map(problem, i, local, step), 0.0, 0.0};
+// Sizes of a map: largest entry (a NaN wins), sum of squares, norm.
+double largest(double map) { return std::abs(map); }
+double squared(double map) { return map * map; }
+double size_of(double map) { return safe_norm(VecN<1>(map)); }
+template <int N>
+double largest(const VecN<N>& map) {
+  return map.cwiseAbs().template maxCoeff<Eigen::PropagateNaN>();
+}
+template <int N>
+double squared(const VecN<N>& map) {
+  return map.squaredNorm();
+}
+template <int N>
+double size_of(const VecN<N>& map) {
+  return safe_norm(map);
 }
 
+template <class Local>
 double scaled_error(const ContactProblem& problem, Index i, const Local& local) {
-  const double step = problem.inverse_scale(i);
-  const double root = problem.root_scale(i);
-  if (problem.kind(i) != ConstraintKind::contact) return root * std::abs(scalar_map(problem, i, local, step));
-  return root * contact_map(local, step).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  return problem.root_scale(i) * largest(map_of(local, problem.inverse_scale(i)));
 }
 
 // |x_i|_inf.
 double largest_of(const Vector& x, const ContactProblem& problem, Index i) {
   const double* rows = x.data() + problem.row(i);
-  const double first = std::abs(rows[0]);
-  return problem.rows(i) == 1 ? first : std::max({first, std::abs(rows[1]), std::abs(rows[2])});
+  return with_rows(problem.rows(i), [&](auto n) {
+    double most = std::abs(rows[0]);
+    for (int r = 1; r < n(); ++r) most = std::max(most, std::abs(rows[r]));
+    return most;
+  });
+}
+
+// Work of the impulse, and the part of it that vanishes at a solution: a row at a bound may do work.
+template <int N>
+double work_of(const LocalCone<N>& local) {
+  return local.lambda.dot(local.w);
+}
+double work_of(const LocalRow& local) { return local.lambda * local.w; }
+template <int N>
+double gap_of(const LocalCone<N>& local) {
+  return std::abs(local.lambda.dot(local.hat));
+}
+double gap_of(const LocalRow& local) {
+  return local.set.contains_inside(local.lambda) ? std::abs(local.lambda * local.w) : 0.0;
 }
 
 // Where nothing has a size to compare with (impulses, demands and free motion are zero, and only the bound of an idle box
@@ -123,59 +143,44 @@ double ratio(double value, double reference) {
 }
 
 // Everything but the three normalised errors, at one constraint.
-void judge_contact(const ContactProblem& problem, Index i, const Local& local, double reference,
-                   Certificate& out) {
-  const double mu = problem.friction(i);
-  raise(out.cone_primal, safe_norm(local.lambda - project_primal(local, local.lambda)), i);
-  raise(out.cone_dual, safe_norm(local.hat - project_dual(local, local.hat)), i);
+template <int N>
+void judge(const ContactProblem& problem, Index i, const LocalCone<N>& local, double reference,
+           Certificate& out) {
+  raise(out.cone_primal, safe_norm(local.lambda - local.project_primal(local.lambda)), i);
+  raise(out.cone_dual, safe_norm(local.hat - local.project_dual(local.hat)), i);
   raise(out.complementarity, std::abs(local.lambda.dot(local.hat)), i);
-  raise(out.penetration_velocity, std::max(0.0, -local.w[2]), i);
-  const double limit = mu * local.lambda[2];
+  raise(out.penetration_velocity, std::max(0.0, -local.normal()), i);
+  const double pressed = local.lambda[N - 1];
+  const double limit = local.friction * pressed;
   const double friction = detail::tangent_norm(local.lambda);
   const double slip = detail::tangent_norm(local.w);
   const double root = problem.root_scale(i);
-  const bool loaded = root * local.lambda[2] > kLoadedShare * reference;
+  const bool loaded = root * pressed > kLoadedShare * reference;
   if (!loaded) return;
   if (friction < kStickShare * limit) {
     raise(out.stick_slip_velocity, slip, i);
   } else if (slip > kSlipShare * root * problem.largest_demand() && friction > 0.0) {
-    const Vec2 e = local.lambda.head<2>() / friction, d = local.w.head<2>() / slip;
-    const double sine = e[0] * d[1] - e[1] * d[0];
+    const VecN<N - 1> e = local.lambda.template head<N - 1>() / friction;
+    const VecN<N - 1> d = local.w.template head<N - 1>() / slip;
     const double cosine = -e.dot(d);
+    const double sine = N == 3 ? e[0] * d[1] - e[1] * d[0] : (d + cosine * e).norm();
     raise(out.slip_angle, std::abs(std::atan2(sine, cosine)), i);
   }
 }
 
-void judge_scalar(const ContactProblem& problem, Index i, const Local& local, double reference,
-                  Certificate& out) {
-  const double lambda = local.lambda[0];
-  const double w = local.w[0];
-  raise(out.cone_primal, std::abs(lambda - project_scalar(problem, i, lambda)), i);
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      raise(out.cone_dual, std::max(0.0, -w), i);
-      raise(out.penetration_velocity, std::max(0.0, -w), i);
-      raise(out.complementarity, std::abs(lambda * w), i);
-      break;
-    case ConstraintKind::bilateral:
-      raise(out.cone_dual, std::abs(w), i);
-      raise(out.penetration_velocity, std::abs(w), i);
-      break;
-    default: {
-      // Where w pushes towards an absent bound, an impulse of the reference's size stands in for the distance to it.
-      const double root = problem.is_idle(i) ? 1.0 : problem.root_scale(i);
-      const double room = std::abs(w > 0.0 ? lambda - problem.lower(i) : problem.upper(i) - lambda);
-      raise(out.complementarity, std::abs(w) * (std::isfinite(room) ? room : reference / root), i);
-      break;
-    }
-  }
+void judge(const ContactProblem&, Index i, const LocalRow& local, double, Certificate& out) {
+  raise(out.cone_primal, std::abs(local.lambda - local.set.project(local.lambda)), i);
+  raise(out.cone_dual, local.set.violation(local.w), i);
+  raise(out.penetration_velocity, local.set.violation(local.w), i);
+  raise(out.complementarity, std::abs(local.w) * local.set.room(local.lambda, local.w), i);
 }
 
 }  // namespace
 
 double natural_map(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
                    Law law) {
-  return scaled_error(problem, i, local_values(problem, i, impulse, velocity, law));
+  return with_local(problem, i, impulse, velocity, law,
+                    [&](const auto& local) { return scaled_error(problem, i, local); });
 }
 
 std::string_view to_string(Measure measure) {
@@ -234,32 +239,27 @@ namespace {
 constexpr double kFar =
     1e3;  // impulse over what stops the fastest of them all, from where on it is looked at
 
+// Velocity that the constraint should have stopped, m/s; <= 0: none. Rows with two bounds: strictly between them.
+template <int N>
+double unmet(const LocalCone<N>& local) {
+  return -local.normal();
+}
+double unmet(const LocalRow& local) {
+  if (!local.set.is_bounded()) return local.set.violation(local.w);
+  return local.set.contains_inside(local.lambda) ? std::abs(local.w) : 0.0;
+}
+
 // A constraint that is violated as if nothing held it although its impulse is far beyond what stops the
 // fastest of them all.
-bool runs_away(const ContactProblem& problem, Index i, const Local& local, double fastest, double energy) {
-  const double beyond = local.lambda.cwiseAbs().maxCoeff() * problem.scale(i) / fastest;
+template <class Local>
+bool runs_away(const ContactProblem& problem, Index i, double impulse, const Local& local, double fastest,
+               double energy) {
+  const double beyond = impulse * problem.scale(i) / fastest;
   // Of the fastest free velocity: the farther beyond, the less; where the work wasted on the constraint counts
   // among the energies, in between.
-  const bool costly = std::abs(local.lambda.dot(local.w)) > 0.01 * energy;
+  const bool costly = std::abs(work_of(local)) > 0.01 * energy;
   const double allowed = beyond > 1e5 ? 0.01 : costly ? std::sqrt(10.0 / beyond) : 0.1;
-  double violation = 0.0;
-  switch (problem.kind(i)) {
-    case ConstraintKind::contact:
-      violation = -local.w[2];
-      break;
-    case ConstraintKind::unilateral:
-      violation = -local.w[0];
-      break;
-    case ConstraintKind::bilateral:
-      violation = std::abs(local.w[0]);
-      break;
-    case ConstraintKind::box:
-      if (local.lambda[0] > problem.lower(i) && local.lambda[0] < problem.upper(i)) {
-        violation = std::abs(local.w[0]);
-      }
-      break;
-  }
-  return violation > allowed * fastest;
+  return unmet(local) > allowed * fastest;
 }
 
 }  // namespace
@@ -271,21 +271,21 @@ bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, cons
   const double fastest = problem.free_velocity().lpNorm<Eigen::Infinity>();
   const double energy = std::abs(impulse.dot(problem.free_velocity()));
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (!(largest_of(impulse, problem, i) * problem.scale(i) > kFar * fastest)) continue;
-    if (runs_away(problem, i, local_values(problem, i, impulse, velocity, law), fastest, energy)) return true;
+    const double size = largest_of(impulse, problem, i);
+    if (!(size * problem.scale(i) > kFar * fastest)) continue;
+    const bool away = with_local(problem, i, impulse, velocity, law, [&](const auto& local) {
+      return runs_away(problem, i, size, local, fastest, energy);
+    });
+    if (away) return true;
   }
   if (impulse_sizes(problem, impulse).largest <= kBeyond * problem.largest_demand()) return false;
   double gap = 0.0;
   double work = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Local local = local_values(problem, i, impulse, velocity, law);
-    work += local.lambda.dot(local.w);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      gap += std::abs(local.lambda.dot(local.hat));
-    } else if (problem.kind(i) != ConstraintKind::box ||  // a box at its bound may do work
-               (local.lambda[0] > problem.lower(i) && local.lambda[0] < problem.upper(i))) {
-      gap += std::abs(local.lambda[0] * local.w[0]);
-    }
+    with_local(problem, i, impulse, velocity, law, [&](const auto& local) {
+      work += work_of(local);
+      gap += gap_of(local);
+    });
   }
   const double free = impulse.dot(problem.free_velocity());
   return gap > kShare * std::max(std::abs(free), std::abs(work - free));
@@ -297,35 +297,37 @@ namespace {
 // doubles: they are scaled then.
 double plain_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
   const auto sum = [&](double unit) {
-    double squared = 0.0;
+    double total = 0.0;
     for (Index i = 0; i < problem.constraint_count(); ++i) {
-      const Local local = local_values(problem, i, impulse, velocity, law);
-      squared += (natural_map(problem, i, local, 1.0) / unit).squaredNorm();
+      with_local(problem, i, impulse, velocity, law, [&](const auto& local) {
+        const auto map = map_of(local, 1.0);
+        total += squared(decltype(map)(map / unit));
+      });
     }
-    return squared;
+    return total;
   };
-  const double squared = sum(1.0);
-  if (is_safe_square(squared) || std::isnan(squared)) return std::sqrt(squared);
-  double largest = 0.0;
+  const double total = sum(1.0);
+  if (is_safe_square(total) || std::isnan(total)) return std::sqrt(total);
+  double most = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Local local = local_values(problem, i, impulse, velocity, law);
-    largest = std::max(largest, natural_map(problem, i, local, 1.0).lpNorm<Eigen::Infinity>());
+    with_local(problem, i, impulse, velocity, law,
+               [&](const auto& local) { most = std::max(most, largest(map_of(local, 1.0))); });
   }
-  return largest > 0.0 && std::isfinite(largest) ? largest * std::sqrt(sum(largest)) : largest;
+  return most > 0.0 && std::isfinite(most) ? most * std::sqrt(sum(most)) : most;
 }
 
-Vec3 strict_map(const ContactProblem& problem, Index i, const Local& local) {
-  return local.lambda - project_strict(local.lambda - local.w, problem.friction(i));
+template <int N>
+VecN<N> strict_map(const LocalCone<N>& local) {
+  return local.lambda - project_strict(VecN<N>(local.lambda - local.w), local.friction);
 }
+double strict_map(const LocalRow& local) { return map_of(local, 1.0); }
 
 // plain_norm() with the strict operator for contacts.
 double strict_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
   double largest = 0.0, scaled = 0.0;  // largest^2 scaled is the sum of squares
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Local local = local_values(problem, i, impulse, velocity, law);
-    const bool contact = problem.kind(i) == ConstraintKind::contact;
-    const Vec3 map = contact ? strict_map(problem, i, local) : natural_map(problem, i, local, 1.0);
-    const double size = safe_norm(map);
+    const double size = with_local(problem, i, impulse, velocity, law,
+                                   [](const auto& local) { return size_of(strict_map(local)); });
     if (!std::isfinite(size)) return size;
     if (size > largest) {
       scaled = 1.0 + scaled * (largest / size) * (largest / size);
@@ -349,7 +351,7 @@ Worst scaled_worst(const ContactProblem& problem, const Vector& impulse, const V
                    double common) {
   Worst worst;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double map = scaled_error(problem, i, local_values(problem, i, impulse, velocity, law));
+    const double map = tribo::natural_map(problem, i, impulse, velocity, law);
     raise(worst, ratio(map, reference_of(problem, i, common)), i);
   }
   raise_idle(problem, law, worst);
@@ -371,25 +373,27 @@ double Certifier::error(const ContactProblem& problem, const Vector& impulse, co
 
 double Certifier::error_alone(const ContactProblem& problem, Index i, const Vector& impulse,
                               const Vector& velocity, Law law, Measure measure) {
-  const Local local = local_values(problem, i, impulse, velocity, law);
   if (measure == Measure::scaled) {
     const double root = problem.root_scale(i);
-    if (root == 0.0) return std::max(scaled_error(problem, i, local), idle_error(problem, i, law));
+    const double map = tribo::natural_map(problem, i, impulse, velocity, law);
+    if (root == 0.0) return std::max(map, idle_error(problem, i, law));
     const BlockJacobian& jacobian = problem.jacobian();
     double energy = 0.0;
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
       energy = std::max(energy, problem.tree_root_energy(jacobian.piece_tree(p)));
     }
     const double demand = std::max({problem.demand(i), root * problem.lower(i), -root * problem.upper(i)});
-    const double common =
-        bounded_reference(root * local.lambda.cwiseAbs().maxCoeff<Eigen::PropagateNaN>(), demand, energy);
-    return ratio(scaled_error(problem, i, local), reference_of(problem, i, common));
+    const Index row = problem.row(i), n = problem.rows(i);
+    const double size = impulse.segment(row, n).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+    const double common = bounded_reference(root * size, demand, energy);
+    return ratio(map, reference_of(problem, i, common));
   }
   const Index row = problem.row(i), n = problem.rows(i);
-  const double map = safe_norm(natural_map(problem, i, local, 1.0));
+  const double map = with_local(problem, i, impulse, velocity, law,
+                                [](const auto& local) { return size_of(map_of(local, 1.0)); });
   const double q = safe_norm(problem.free_velocity().segment(row, n));
   if (measure == Measure::fclib) return ratio(map, q);
-  return ratio(map, std::max({q, safe_norm(local.lambda), safe_norm(velocity.segment(row, n))}));
+  return ratio(map, std::max({q, safe_norm(impulse.segment(row, n)), safe_norm(velocity.segment(row, n))}));
 }
 
 namespace {
@@ -451,22 +455,17 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
   Certificate out;
   const ImpulseSizes sizes = impulse_sizes(problem, impulse);
   const double reference = common_reference(problem, sizes.largest);
-  double squared = 0.0, strict_squared = 0.0;
+  double plain_squared = 0.0, strict_squared = 0.0;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Local local = local_values(problem, i, impulse, u, law);
-    raise(out.error, ratio(scaled_error(problem, i, local), reference_of(problem, i, reference)), i);
-    const double plain = natural_map(problem, i, local, 1.0).squaredNorm();
-    squared += plain;
-    if (problem.kind(i) == ConstraintKind::contact) {
-      strict_squared += strict_map(problem, i, local).squaredNorm();
-      judge_contact(problem, i, local, reference, out);
-    } else {
-      strict_squared += plain;
-      judge_scalar(problem, i, local, reference, out);
-    }
+    with_local(problem, i, impulse, u, law, [&](const auto& local) {
+      raise(out.error, ratio(scaled_error(problem, i, local), reference_of(problem, i, reference)), i);
+      plain_squared += squared(map_of(local, 1.0));
+      strict_squared += squared(strict_map(local));
+      tribo::judge(problem, i, local, reference, out);
+    });
   }
   raise_idle(problem, law, out.error);
-  const double map = is_safe_square(squared) ? std::sqrt(squared) : plain_norm(problem, impulse, u, law);
+  const double map = is_safe_square(plain_squared) ? std::sqrt(plain_squared) : plain_norm(problem, impulse, u, law);
   const double q = safe_norm(problem.free_velocity());
   out.fclib_error = ratio(map, q);
   out.siconos_error = ratio(map, std::max({q, safe_norm(impulse), safe_norm(u)}));

@@ -38,7 +38,7 @@ struct Certificate {
   Worst cone_primal;           // distance of lambda from its set, N s
   Worst cone_dual;             // distance of hat w from the dual set, m/s
   Worst complementarity;       // |lambda . hat w|, J
-  Worst penetration_velocity;  // max(0, -w_n) of contacts and unilateral rows, m/s; |w| of bilateral rows
+  Worst penetration_velocity;  // max(0, -w_n) of contacts, m/s; |w| of rows where it pushes to no bound
   Worst stick_slip_velocity;   // |w_t| of contacts strictly inside their cone, m/s: creep where there should
                                // be none
   Worst slip_angle;            // angle between slip and friction opposite, rad; sliding contacts

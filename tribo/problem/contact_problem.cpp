@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "tribo/base/errors.h"
 #include "tribo/math/norms.h"
@@ -40,26 +41,27 @@ void unit_contact_block(const BlockJacobian& jacobian, Index i, Mat3& w) {
   w(1, 2) = w(2, 1) = y[2];
 }
 
-// The same for any A = L L^T, by (L^-1 J^T)^T (L^-1 J^T), and for one row; `unit`: A = 1, of one row only.
-Mat3 delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, bool unit,
-                             Index i, Matrix& scratch) {
-  Mat3 w = Mat3::Zero();
-  const Index r = jacobian.rows(i);
-  assert(!unit || r == 1);
+// The same for any A = L L^T, by (L^-1 J^T)^T (L^-1 J^T), and for N rows; `unit`: A = 1.
+template <int N>
+MatN<N> delassus_diagonal_block(const BlockJacobian& jacobian, const BlockDiagonalCholesky& factor, bool unit,
+                                Index i, Matrix& scratch) {
+  MatN<N> w = MatN<N>::Zero();
   for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
     const Index n = jacobian.piece_cols(p);
-    if (unit) {
+    if (N == 1 && unit) {
       w(0, 0) += Eigen::Map<const Vector>(jacobian.piece_data(p), n).squaredNorm();
-    } else if (r == 3 && n == 6) {
-      Eigen::Matrix<double, 6, 3> x =
-          Eigen::Map<const Eigen::Matrix<double, 3, 6>>(jacobian.piece_data(p)).transpose();
+    } else if (N == 3 && n == 6) {
+      Eigen::Matrix<double, 6, N> x =
+          Eigen::Map<const Eigen::Matrix<double, N, 6>>(jacobian.piece_data(p)).transpose();
       const Eigen::Map<const Eigen::Matrix<double, 6, 6>> l(factor.lower(jacobian.piece_tree(p)).data());
-      l.triangularView<Eigen::Lower>().solveInPlace(x);
+      l.template triangularView<Eigen::Lower>().solveInPlace(x);
       w.noalias() += x.transpose() * x;
     } else {
       scratch = jacobian.piece(i, p).transpose();
-      factor.lower(jacobian.piece_tree(p)).triangularView<Eigen::Lower>().solveInPlace(scratch);
-      w.topLeftCorner(r, r).noalias() += scratch.transpose() * scratch;
+      if (!unit) {
+        factor.lower(jacobian.piece_tree(p)).template triangularView<Eigen::Lower>().solveInPlace(scratch);
+      }
+      w.noalias() += scratch.transpose() * scratch;
     }
   }
   return w;
@@ -144,6 +146,42 @@ std::string_view to_string(ConstraintKind kind) {
   return "unknown";
 }
 
+Interval interval_of(ConstraintKind kind) {
+  return kind == ConstraintKind::bilateral || kind == ConstraintKind::box ? Interval::all()
+                                                                          : Interval::positive();
+}
+
+std::span<const double> ContactProblem::coefficients(Index i) const {
+  if (!has_row_units() || kind_[i] != ConstraintKind::contact) return {};
+  const double* unit = row_unit_.data() + row(i);
+  const auto tangents = static_cast<std::size_t>(rows(i)) - 1;
+  const bool usual = tangents == 2 && unit[0] == 1.0 && unit[1] == 1.0;
+  return usual ? std::span<const double>() : std::span<const double>(unit, tangents);
+}
+
+namespace {
+
+Vector in_units(const ContactProblem& problem, const Vector& rows, bool divide) {
+  Vector out = rows;
+  for (Index row = 0; problem.has_row_units() && row < problem.row_count(); ++row) {
+    const double unit = problem.row_unit(row);
+    out[row] = !divide ? unit * rows[row] : unit > 0.0 ? rows[row] / unit : 0.0;
+  }
+  return out;
+}
+
+}  // namespace
+
+Vector physical_impulse(const ContactProblem& problem, const Vector& impulse) {
+  return in_units(problem, impulse, false);
+}
+Vector physical_velocity(const ContactProblem& problem, const Vector& velocity) {
+  return in_units(problem, velocity, true);
+}
+Vector stored_impulse(const ContactProblem& problem, const Vector& physical) {
+  return in_units(problem, physical, true);
+}
+
 void ContactProblem::generalized_velocity_of(const Vector& impulse, Vector& v) const {
   v = momentum_;
   jacobian_.add_transpose_product(impulse, v);
@@ -166,6 +204,7 @@ bool ContactProblem::operator==(const ContactProblem& other) const {
   if (kind_ != other.kind_ || friction_ != other.friction_ || lower_ != other.lower_ ||
       upper_ != other.upper_ || key_ != other.key_ || !same(momentum_, other.momentum_) ||
       !same(bias_, other.bias_) || !same(compliance_, other.compliance_) ||
+      !same(row_unit_, other.row_unit_) ||
       tree_count() != other.tree_count() || has_delassus() != other.has_delassus()) {
     return false;
   }
@@ -210,31 +249,39 @@ void ContactProblem::derive(Vector& v, Matrix& columns) {
   free_velocity_.resize(row_count());
   jacobian_.multiply(v, free_velocity_);
   free_velocity_ += bias_;
-  diagonal_.resize(count);
+  diagonal_.resize(jacobian_);
   for (std::vector<double>* values : {&scale_, &root_scale_, &inverse_scale_}) values->resize(count);
   idle_count_ = 0;
   symmetric_ = !delassus_ || delassus_->asymmetry() <= kSymmetryTolerance;
-  for (Index i = 0; i < count; ++i) {
-    if (delassus_) {
-      diagonal_[i].setZero();
-      diagonal_[i].topLeftCorner(rows(i), rows(i)) = delassus_->block(i, delassus_->diagonal(i));
-    } else if (mass_.is_identity() && rows(i) == 3) {
-      unit_contact_block(jacobian_, i, diagonal_[i]);
-    } else {
-      diagonal_[i] = delassus_diagonal_block(jacobian_, mass_factor_, mass_.is_identity(), i, columns);
-    }
-    const Mat3& w = diagonal_[i];
-    const double* r = compliance_.data() + row(i);
-    const double mean =
-        rows(i) == 3 ? (w(0, 0) + w(1, 1) + w(2, 2) + (r[0] + r[1] + r[2])) / 3.0 : w(0, 0) + r[0];
-    derive_scale(i, mean);
-  }
+  for (Index i = 0; i < count; ++i) derive_block(i, columns);
   derive_demands();
   if (delassus_) return;
   const Index hopeless = set_hopeless_aside(*this, v, scale_, root_scale_, inverse_scale_);
   if (hopeless == 0) return;
   idle_count_ += hopeless;
   derive_demands();
+}
+
+void ContactProblem::derive_block(Index i, Matrix& columns) {
+  with_rows(rows(i), [&](auto size) {
+    constexpr int n = size();
+    if constexpr (n < 3) diagonal_[i].setZero();
+    auto&& w = diagonal_.at<n>(i);
+    if (delassus_) {
+      w = delassus_->block(i, delassus_->diagonal(i));
+    } else if (n == 3 && mass_.is_identity()) {
+      unit_contact_block(jacobian_, i, diagonal_[i]);
+    } else {
+      w = delassus_diagonal_block<n>(jacobian_, mass_factor_, mass_.is_identity(), i, columns);
+    }
+    const double* r = compliance_.data() + row(i);
+    double trace = w(0, 0), soft = r[0];
+    for (int k = 1; k < n; ++k) {
+      trace += w(k, k);
+      soft += r[k];
+    }
+    derive_scale(i, n == 1 ? trace + soft : (trace + soft) / n);
+  });
 }
 
 // Without a positive w_i constraint i has no scale of its own; 1 keeps every formula finite.
@@ -254,9 +301,12 @@ void ContactProblem::derive_demands() {
   smallest_demand_ = std::numeric_limits<double>::infinity();
   demand_.resize(kind_.size());
   for (Index i = 0; i < constraint_count(); ++i) {
-    const double* q = free_velocity_.data() + row(i);
-    const double speed =
-        rows(i) == 1 ? std::abs(q[0]) : std::max({std::abs(q[0]), std::abs(q[1]), std::abs(q[2])});
+    const double speed = with_rows(rows(i), [&](auto n) {
+      const double* q = free_velocity_.data() + row(i);
+      double largest = std::abs(q[0]);
+      for (int r = 1; r < n(); ++r) largest = std::max(largest, std::abs(q[r]));
+      return largest;
+    });
     const double root = root_scale_[i];
     demand_[i] = root > 0.0 ? speed / root : 0.0;
     if (root == 0.0) continue;
@@ -311,12 +361,12 @@ void ContactProblemBuilder::set_articulation(Index tree, Articulation articulati
   problem_.structure_.set_articulation(tree, problem_.mass_.block(tree), std::move(articulation));
 }
 
-Index ContactProblemBuilder::begin_constraint(ConstraintKind kind, std::uint64_t key) {
-  const Index i = problem_.jacobian_.add_group(rows_of(kind));
+Index ContactProblemBuilder::begin_constraint(ConstraintKind kind, Index rows, std::uint64_t key) {
+  const Index i = problem_.jacobian_.add_group(rows);
   problem_.kind_.push_back(kind);
   problem_.friction_.push_back(0.0);
-  problem_.lower_.push_back(0.0);
-  problem_.upper_.push_back(0.0);
+  problem_.lower_.push_back(interval_of(kind).lower);
+  problem_.upper_.push_back(interval_of(kind).upper);
   problem_.key_.push_back(key == kAutomaticKey ? static_cast<std::uint64_t>(i) : key);
   return i;
 }
@@ -329,10 +379,11 @@ void ContactProblemBuilder::add_piece(Index tree, const Eigen::Ref<const Matrix>
     throw InvalidInput(fmt::format("jacobian of constraint {} names tree {}: there are {} trees", i, tree,
                                    problem_.tree_count()));
   }
-  if (block.rows() != rows_of(kind) || block.cols() != problem_.mass_.block_size(tree)) {
-    throw InvalidInput(fmt::format(
-        "jacobian of constraint {} on tree {} is {} x {}: a {} there needs {} x {}", i, tree, block.rows(),
-        block.cols(), to_string(kind), rows_of(kind), problem_.mass_.block_size(tree)));
+  const Index rows = problem_.jacobian_.rows(i);
+  if (block.rows() != rows || block.cols() != problem_.mass_.block_size(tree)) {
+    throw InvalidInput(
+        fmt::format("jacobian of constraint {} on tree {} is {} x {}: a {} there needs {} x {}", i, tree,
+                    block.rows(), block.cols(), to_string(kind), rows, problem_.mass_.block_size(tree)));
   }
   if (!block.allFinite())
     throw InvalidInput(fmt::format("jacobian of constraint {} on tree {} is not finite", i, tree));
@@ -356,21 +407,105 @@ void ContactProblemBuilder::push_row(double bias, double compliance) {
   }
   bias_.push_back(bias);
   compliance_.push_back(compliance);
+  unit_.push_back(1.0);
 }
 
 Index ContactProblemBuilder::add_contact(double friction, std::span<const JacobianPiece> pieces,
                                          const Vec3& bias, const Vec3& compliance, std::uint64_t key) {
-  const Index i = begin_constraint(ConstraintKind::contact, key);
+  const Index i = begin_constraint(ConstraintKind::contact, 3, key);
   set_friction(friction);
   for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block, piece.bodies);
   for (Index r = 0; r < 3; ++r) push_row(bias[r], compliance[r]);
   return i;
 }
 
+Index ContactProblemBuilder::add_elliptic_contact(std::span<const double> coefficients,
+                                                  std::span<const JacobianPiece> pieces,
+                                                  std::span<const double> bias,
+                                                  std::span<const double> compliance, std::uint64_t key) {
+  const Index i = problem_.constraint_count();
+  const std::size_t given = coefficients.size() + 1;
+  if (!EllipticRows::is_count(coefficients.size())) {
+    throw InvalidInput(
+        fmt::format("friction of contact {} has {} coefficients: there are 2 (sliding), 3 (and torsion) or 5 "
+                    "(and rolling)",
+                    i, coefficients.size()));
+  }
+  for (const double mu : coefficients) {
+    if (!std::isfinite(mu) || mu < 0.0) {
+      throw InvalidInput(
+          fmt::format("friction of contact {} has the coefficient {}: it must be finite and >= 0", i, mu));
+    }
+  }
+  for (const auto& [name, values] : {std::pair("bias", bias), std::pair("compliance", compliance)}) {
+    if (values.empty() || values.size() == given) continue;
+    throw InvalidInput(
+        fmt::format("{} of contact {} has {} entries: it has {} rows", name, i, values.size(), given));
+  }
+  const EllipticRows rows(coefficients);
+  std::array<double, kMostRows> no_rows{}, stored_bias{}, stored_compliance{};
+  rows.apply(bias.empty() ? no_rows.data() : bias.data(),
+             compliance.empty() ? no_rows.data() : compliance.data(), stored_bias.data(),
+             stored_compliance.data());
+  const auto stored = [&](const Matrix& block) {
+    if (block.rows() != rows.given) return block;  // refused by name below
+    Matrix out(rows.rows, block.cols());
+    rows.apply(block.data(), static_cast<Index>(block.cols()), out.data());
+    return out;
+  };
+  begin_constraint(ConstraintKind::contact, rows.rows, key);
+  problem_.friction_.back() = rows.friction;
+  for (const JacobianPiece& piece : pieces) {
+    if (piece.block.rows() != rows.given) {
+      throw InvalidInput(fmt::format("jacobian of contact {} on tree {} has {} rows: with {} coefficients of "
+                                     "friction it needs {}",
+                                     i, piece.tree, piece.block.rows(), coefficients.size(), rows.given));
+    }
+    std::vector<BodyTerm> bodies = piece.bodies;
+    for (BodyTerm& body : bodies) body.block = stored(body.block);
+    add_piece(piece.tree, stored(piece.block), bodies);
+  }
+  for (Index r = 0; r < rows.rows; ++r) {
+    push_row(stored_bias[r], stored_compliance[r]);
+    unit_.back() = rows.unit[r];
+  }
+  scaled_ = scaled_ || rows.scaled;
+  return i;
+}
+
+Index ContactProblemBuilder::add_scaled_contact(std::span<const double> unit,
+                                                std::span<const JacobianPiece> pieces,
+                                                std::span<const double> bias,
+                                                std::span<const double> compliance, std::uint64_t key) {
+  const auto rows = static_cast<Index>(unit.size());
+  const Index i = problem_.constraint_count();
+  if ((rows != 3 && rows != 4 && rows != 6) || bias.size() != unit.size() ||
+      compliance.size() != unit.size()) {
+    throw InvalidInput(fmt::format(
+        "contact {} in scaled rows has {} units, {} biases and {} compliances: it has 3, 4 or 6 rows", i, rows,
+        bias.size(), compliance.size()));
+  }
+  for (const double u : unit) {
+    if (!std::isfinite(u) || u < 0.0 || unit.back() != 1.0) {
+      throw InvalidInput(
+          fmt::format("row units of contact {}: they must be finite and >= 0, and 1 for the normal", i));
+    }
+  }
+  begin_constraint(ConstraintKind::contact, rows, key);
+  problem_.friction_.back() = 1.0;
+  for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block, piece.bodies);
+  for (Index r = 0; r < rows; ++r) {
+    push_row(bias[r], compliance[r]);
+    unit_.back() = unit[r];
+  }
+  scaled_ = true;
+  return i;
+}
+
 Index ContactProblemBuilder::add_body_contact(double friction, Index tree_a, const BodyJacobian& block_a,
                                               Index tree_b, const BodyJacobian& block_b, const Vec3& bias,
                                               const Vec3& compliance, std::uint64_t key) {
-  const Index i = begin_constraint(ConstraintKind::contact, key);
+  const Index i = begin_constraint(ConstraintKind::contact, 3, key);
   set_friction(friction);
   add_piece(tree_a, block_a);
   if (tree_b >= 0) add_piece(tree_b, block_b);
@@ -388,7 +523,7 @@ void ContactProblemBuilder::set_friction(double friction) {
 
 Index ContactProblemBuilder::add_scalar(ConstraintKind kind, std::span<const JacobianPiece> pieces,
                                         double bias, double compliance, std::uint64_t key) {
-  const Index i = begin_constraint(kind, key);
+  const Index i = begin_constraint(kind, 1, key);
   for (const JacobianPiece& piece : pieces) add_piece(piece.tree, piece.block, piece.bodies);
   push_row(bias, compliance);
   return i;
@@ -429,9 +564,13 @@ ContactProblem ContactProblemBuilder::build() {
   problem.bias_ = Eigen::Map<const Vector>(bias_.data(), static_cast<Eigen::Index>(bias_.size()));
   problem.compliance_ =
       Eigen::Map<const Vector>(compliance_.data(), static_cast<Eigen::Index>(compliance_.size()));
+  if (scaled_)
+    problem.row_unit_ = Eigen::Map<const Vector>(unit_.data(), static_cast<Eigen::Index>(unit_.size()));
   momentum_.clear();
   bias_.clear();
   compliance_.clear();
+  unit_.clear();
+  scaled_ = false;
   const Index bad_block = problem.mass_factor_.factorize(problem.mass_);
   if (bad_block != BlockDiagonalCholesky::kSuccess) {
     throw InvalidInput(fmt::format("mass of tree {} is not positive definite", bad_block));

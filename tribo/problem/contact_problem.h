@@ -4,11 +4,21 @@
 //   u   = J v + e                 constraint velocity
 //   (u + R lambda, lambda) in S   S the product of the constraints' sets, R >= 0 diagonal compliance
 //
-// | set        | rows        | condition, with w = u + R lambda                               |
-// | contact    | 3 (t1,t2,n) | lambda in K_mu, w + Gamma(w) in K_mu*, orthogonal to each other |
-// | unilateral | 1           | lambda >= 0, w >= 0, lambda w = 0                               |
-// | bilateral  | 1           | w = 0                                                           |
-// | box        | 1           | lambda in [lower, upper], -w in its normal cone                 |
+// | set        | rows         | condition, with w = u + R lambda                               |
+// | contact    | 3 (t1,t2,n)  | lambda in K_mu, w + Gamma(w) in K_mu*, orthogonal to each other |
+// |            | 3, 4, 6      | the same in scaled rows: friction with a coefficient per row    |
+// | unilateral | 1            | lambda >= 0, w >= 0, lambda w = 0                               |
+// | bilateral  | 1            | w = 0                                                           |
+// | box        | 1            | lambda in [lower, upper], -w in its normal cone                 |
+//
+// To the mathematics there are two kinds (problem/constraints.h): cones, and scalar rows with an interval of impulses:
+// unilateral [0, inf), bilateral (-inf, inf), box [lower, upper].
+//
+// A contact whose friction differs between its tangential rows (elliptic: two directions of sliding, torsion, rolling)
+// is stored in scaled rows, in which its cone is circular with mu = 1; see problem/elliptic_rows.h. Impulses and
+// velocities of solvers, of Solution, of starts and of the certificate are those of the stored rows. In the units of the
+// contact as it was given, lambda_j = row_unit(j) lambda_j' and u_j = u_j' / row_unit(j): physical_impulse() and
+// physical_velocity() below. The simulator and the tool report physical ones.
 //
 // Units: A in kg (kg m^2), b in N s, J v and e in m/s, lambda in N s, R in m/(N s) = velocity per impulse.
 //
@@ -36,6 +46,9 @@
 #include "tribo/linalg/block_diagonal.h"
 #include "tribo/linalg/block_jacobian.h"
 #include "tribo/linalg/block_matrix.h"
+#include "tribo/linalg/group_blocks.h"
+#include "tribo/math/interval.h"
+#include "tribo/problem/elliptic_rows.h"
 #include "tribo/problem/tree_structure.h"
 
 namespace tribo {
@@ -43,7 +56,10 @@ namespace tribo {
 enum class ConstraintKind : std::uint8_t { contact, unilateral, bilateral, box };
 
 std::string_view to_string(ConstraintKind kind);
+// Of a contact without friction coefficients per row.
 constexpr Index rows_of(ConstraintKind kind) { return kind == ConstraintKind::contact ? 3 : 1; }
+// The impulses of a scalar row of this kind; boxes: all.
+Interval interval_of(ConstraintKind kind);
 
 // `exact`: Signorini-Coulomb with the De Saxce term. `convex`: the same without it (cone complementarity).
 enum class Law : std::uint8_t { exact, convex };
@@ -62,10 +78,12 @@ class ContactProblem {
   // Constraint i: its set and its rows [row(i), row(i) + rows(i)).
   ConstraintKind kind(Index i) const { return kind_[i]; }
   Index row(Index i) const { return jacobian_.row_start(i); }
-  Index rows(Index i) const { return rows_of(kind_[i]); }
+  Index rows(Index i) const { return jacobian_.rows(i); }
   double friction(Index i) const { return friction_[i]; }  // contacts; 0 for others
-  double lower(Index i) const { return lower_[i]; }        // box, N s; may be -infinity
-  double upper(Index i) const { return upper_[i]; }        // box, N s; may be +infinity
+  // Admissible impulses of a scalar row, N s; bounds may be infinite. Contacts: those of the normal.
+  Interval interval(Index i) const { return {lower_[i], upper_[i]}; }
+  double lower(Index i) const { return lower_[i]; }
+  double upper(Index i) const { return upper_[i]; }
   std::uint64_t key(Index i) const { return key_[i]; }     // persistent identity, for warm starts
 
   // Data.
@@ -78,11 +96,26 @@ class ContactProblem {
   bool is_rigid() const { return rigid_; }                                   // all R = 0
   bool has_friction() const { return has_friction_; }                        // a contact with mu > 0
 
+  // Some contact is stored in scaled rows.
+  bool has_row_units() const { return row_unit_.size() > 0; }
+  // Physical impulse over the stored one: mu_j of the tangential rows of such a contact (0: a row without friction),
+  // 1 of all other rows.
+  double row_unit(Index row) const { return has_row_units() ? row_unit_[row] : 1.0; }
+  // Of an elliptic contact its coefficients, one per tangential row; empty for all others.
+  std::span<const double> coefficients(Index i) const;
+
   // Derived at construction.
   const Vector& free_velocity() const { return free_velocity_; }  // q = J A^-1 b + e   [rows]
   double free_energy() const { return free_energy_; }  // b . A^-1 b, twice the energy of the free motion, J
-  // W_ii without compliance; contacts: 3x3 column-major, scalars: the first entry.
+  // W_ii without compliance, of a constraint of at most three rows; scalars: the first entry.
   const Mat3& delassus_diagonal(Index i) const { return diagonal_[i]; }
+  // The same of a constraint of N rows, of any constraint, and of a scalar row.
+  template <int N>
+  MatN<N> delassus_block(Index i) const {
+    return diagonal_.at<N>(i);
+  }
+  Eigen::Map<const Matrix> delassus_block(Index i) const { return diagonal_.block(i, rows(i)); }
+  double delassus_scalar(Index i) const { return diagonal_[i](0, 0); }
   // w_i = mean diagonal of W_ii + R_ii > 0: 1 / (effective mass). Natural scale of contact i, m/s per N s. 1 for
   // constraints that are idle, which keeps every formula finite.
   double scale(Index i) const { return scale_[i]; }
@@ -126,6 +159,8 @@ class ContactProblem {
   bool operator==(const ContactProblem& other) const;
 
  private:
+  // What a contact of N rows and a scalar row derive from W_ii and R.
+  void derive_block(Index i, Matrix& columns);
   friend class ContactProblemBuilder;
   friend class Islands;
   friend class ProblemFiller;
@@ -143,11 +178,12 @@ class ContactProblem {
   Vector momentum_;
   BlockJacobian jacobian_;
   Vector bias_, compliance_;
+  Vector row_unit_;  // [rows], or empty: all 1
   Vector free_velocity_;
   double free_energy_ = 0.0, root_energy_ = 0.0, free_speed_ = 0.0, mass_growth_ = 1.0;
   double largest_demand_ = 0.0, smallest_demand_ = 0.0;
   std::vector<double> tree_root_energy_;
-  std::vector<Mat3> diagonal_;
+  GroupBlocks diagonal_;
   std::vector<double> scale_, root_scale_, inverse_scale_, demand_;
   Index idle_count_ = 0;
   std::optional<BlockMatrix> delassus_;
@@ -158,7 +194,13 @@ class ContactProblem {
   bool symmetric_ = true;
 };
 
-// One block of a constraint's Jacobian: rows(kind) x dofs(tree). On a tree with articulation it may say which
+// Impulses and velocities [rows] in the units of the contacts as they were given: N s and N m s, m/s and rad/s.
+Vector physical_impulse(const ContactProblem& problem, const Vector& impulse);
+Vector physical_velocity(const ContactProblem& problem, const Vector& velocity);
+// The other way, for starts.
+Vector stored_impulse(const ContactProblem& problem, const Vector& physical);
+
+// One block of a constraint's Jacobian: rows x dofs(tree). On a tree with articulation it may say which
 // bodies make it up; see problem/tree_structure.h.
 struct JacobianPiece {
   Index tree;
@@ -189,6 +231,15 @@ class ContactProblemBuilder {
                     std::uint64_t key = kAutomaticKey) {
     return add_contact(friction, std::span(pieces.begin(), pieces.size()), bias, compliance, key);
   }
+  // Friction with a coefficient per tangential row (problem/elliptic_rows.h): 2, 3 or 5 of them, >= 0, for blocks, biases
+  // and compliances of 3, 4 or 6 rows with the normal last, all in physical units. Empty biases or compliances: zero.
+  Index add_elliptic_contact(std::span<const double> coefficients, std::span<const JacobianPiece> pieces,
+                             std::span<const double> bias = {}, std::span<const double> compliance = {},
+                             std::uint64_t key = kAutomaticKey);
+  // A contact in stored rows: circular with mu = 1 and these units, normal last. For files and copies of problems.
+  Index add_scaled_contact(std::span<const double> unit, std::span<const JacobianPiece> pieces,
+                           std::span<const double> bias, std::span<const double> compliance,
+                           std::uint64_t key = kAutomaticKey);
   // The same for free rigid bodies, without a heap matrix per piece; tree_b < 0: the other side is fixed.
   using BodyJacobian = Eigen::Matrix<double, 3, 6>;
   Index add_body_contact(double friction, Index tree_a, const BodyJacobian& block_a, Index tree_b,
@@ -209,7 +260,7 @@ class ContactProblemBuilder {
   ContactProblem build();
 
  private:
-  Index begin_constraint(ConstraintKind kind, std::uint64_t key);
+  Index begin_constraint(ConstraintKind kind, Index rows, std::uint64_t key);
   void add_piece(Index tree, const Eigen::Ref<const Matrix>& block, std::span<const BodyTerm> bodies = {});
   Index add_scalar(ConstraintKind kind, std::span<const JacobianPiece> pieces, double bias, double compliance,
                    std::uint64_t key);
@@ -217,7 +268,8 @@ class ContactProblemBuilder {
   void set_friction(double friction);
 
   ContactProblem problem_;
-  std::vector<double> momentum_, bias_, compliance_;
+  std::vector<double> momentum_, bias_, compliance_, unit_;
+  bool scaled_ = false;  // some unit is not 1
 };
 
 }  // namespace tribo

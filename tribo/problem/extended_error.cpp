@@ -1,10 +1,10 @@
 #include "tribo/problem/extended_error.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
+#include "tribo/problem/constraints.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/problem/rounding.h"
 
@@ -12,77 +12,88 @@ namespace tribo {
 namespace {
 
 using Long = long double;
-using Long3 = std::array<Long, 3>;  // t1, t2, n; scalars use the first
+template <int N>
+using LongN = Eigen::Matrix<Long, N, 1>;
 
 constexpr int kRefinements = 2;
 
-Long norm(const Long3& x) { return std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
-Long largest(const Long3& x) {
-  const Long size = std::max({std::abs(x[0]), std::abs(x[1]), std::abs(x[2])});
-  return std::isnan(x[0] + x[1] + x[2]) ? std::numeric_limits<Long>::quiet_NaN() : size;
+Long largest(Long x) { return std::abs(x); }
+Long squared(Long x) { return x * x; }
+template <int N>
+Long largest(const LongN<N>& x) {
+  return x.cwiseAbs().template maxCoeff<Eigen::PropagateNaN>();
 }
-Long3 operator-(const Long3& a, const Long3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-Long3 operator*(Long a, const Long3& x) { return {a * x[0], a * x[1], a * x[2]}; }
+template <int N>
+Long squared(const LongN<N>& x) {
+  return x.squaredNorm();
+}
 
 // On { cosine |x_t| <= sine x_n }, see math/cone.h.
-Long3 project(const Long3& z, Long sine, Long cosine) {
-  const Long tangent = std::sqrt(z[0] * z[0] + z[1] * z[1]);
-  if (cosine * tangent <= sine * z[2] && z[2] >= 0.0L) return z;
-  if (sine * tangent <= -cosine * z[2]) return {};
-  const Long r = sine * tangent + cosine * z[2];
-  const Long stretch = tangent > 0.0L ? sine * r / tangent : 0.0L;
-  return {stretch * z[0], stretch * z[1], cosine * r};
+template <int N>
+LongN<N> project(const LongN<N>& z, Long sine, Long cosine) {
+  const Long tangent = z.template head<N - 1>().norm(), normal = z[N - 1];
+  if (cosine * tangent <= sine * normal && normal >= 0.0L) return z;
+  if (sine * tangent <= -cosine * normal) return LongN<N>::Zero();
+  const Long r = sine * tangent + cosine * normal;
+  LongN<N> image = (tangent > 0.0L ? sine * r / tangent : 0.0L) * z;
+  image[N - 1] = cosine * r;
+  return image;
 }
 
-struct Constraint {
-  ConstraintKind kind;
-  Long mu, lower, upper;
-  Long3 lambda, hat;
+template <int N>
+struct LongCone {
+  Long mu;
+  LongN<N> lambda, hat;
+
+  // lambda - P(lambda - step hat), in the form that keeps hat beside a huge lambda; see certificate.cpp.
+  LongN<N> map(Long step) const {
+    const LongN<N> move = step * hat;
+    const Long cosine = 1.0L / std::sqrt(1.0L + mu * mu), sine = mu * cosine;
+    if (lambda.norm() > move.norm()) return move - project<N>(move - lambda, cosine, sine);
+    return lambda - project<N>(lambda - move, sine, cosine);
+  }
+  // Whether velocities that differ by `change` leave the map zero: it is held at zero or at a bound by a margin.
+  bool is_steady(Long change) const {
+    return lambda.norm() == 0.0L && hat[N - 1] - mu * hat.template head<N - 1>().norm() > 2.0L * change;
+  }
 };
 
-// lambda - P(lambda - step hat), in the form that keeps hat beside a huge lambda; see certificate.cpp.
-Long3 map_of(const Constraint& c, Long step) {
-  const Long3 move = step * c.hat;
-  if (c.kind == ConstraintKind::contact) {
-    const Long cosine = 1.0L / std::sqrt(1.0L + c.mu * c.mu), sine = c.mu * cosine;
-    if (norm(c.lambda) > norm(move)) return move - project(move - c.lambda, cosine, sine);
-    return c.lambda - project(c.lambda - move, sine, cosine);
-  }
-  const Long target = c.lambda[0] - move[0];
-  Long projected = target;
-  if (c.kind == ConstraintKind::unilateral) projected = std::max(target, 0.0L);
-  if (c.kind == ConstraintKind::box) projected = std::min(std::max(target, c.lower), c.upper);
-  return {projected == target ? move[0] : c.lambda[0] - projected, 0.0L, 0.0L};
-}
+struct LongRow {
+  Long lower, upper, lambda, w;
 
-Constraint constraint_at(const ContactProblem& problem, Index i, const Vector& impulse,
-                         const std::vector<Long>& velocity, Law law) {
-  Constraint c{problem.kind(i), problem.friction(i), problem.lower(i), problem.upper(i), {}, {}};
-  for (Index r = 0; r < problem.rows(i); ++r) {
-    const Index row = problem.row(i) + r;
-    c.lambda[r] = impulse[row];
-    c.hat[r] = velocity[row] + static_cast<Long>(problem.compliance()[row]) * impulse[row];
+  Long map(Long step) const {
+    const Long move = step * w, target = lambda - move;
+    const Long projected = std::min(std::max(target, lower), upper);
+    return projected == target ? move : lambda - projected;
   }
-  if (c.kind == ConstraintKind::contact && law == Law::exact) {
-    c.hat[2] += c.mu * std::sqrt(c.hat[0] * c.hat[0] + c.hat[1] * c.hat[1]);
+  bool is_steady(Long change) const {
+    return (lambda == lower && w > change) || (lambda == upper && w < -change);
   }
-  return c;
-}
+};
 
-// Whether velocities that differ by `change` leave the map zero: it is held at zero or at a bound by a margin.
-bool is_steady(const Constraint& c, Long change) {
-  switch (c.kind) {
-    case ConstraintKind::contact: {
-      const Long slip = std::sqrt(c.hat[0] * c.hat[0] + c.hat[1] * c.hat[1]);
-      return norm(c.lambda) == 0.0L && c.hat[2] - c.mu * slip > 2.0L * change;
-    }
-    case ConstraintKind::unilateral:
-      return c.lambda[0] == 0.0L && c.hat[0] > change;
-    case ConstraintKind::box:
-      return (c.lambda[0] == c.lower && c.hat[0] > change) || (c.lambda[0] == c.upper && c.hat[0] < -change);
-    default:
-      return false;
-  }
+// Calls action with the one or the other.
+template <class Action>
+void with_values(const ContactProblem& problem, Index i, const Vector& impulse,
+                 const std::vector<Long>& velocity, Law law, Action&& action) {
+  const auto w_of = [&](Index row) -> Long {
+    return velocity[row] + static_cast<Long>(problem.compliance()[row]) * impulse[row];
+  };
+  visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        LongCone<n> c;
+        c.mu = cone.friction;
+        for (Index r = 0; r < n; ++r) {
+          c.lambda[r] = impulse[cone.row + r];
+          c.hat[r] = w_of(cone.row + r);
+        }
+        if (law == Law::exact) c.hat[n - 1] += c.mu * c.hat.template head<n - 1>().norm();
+        action(c);
+      },
+      [&](IntervalConstraint row) {
+        action(LongRow{row.set.lower, row.set.upper, impulse[row.row], w_of(row.row)});
+      });
 }
 
 double ratio(Long value, Long reference) {
@@ -219,29 +230,29 @@ ExtendedErrors ExtendedEvaluation::errors(const ContactProblem& problem, const V
     out.scaled = error;
     out.worst = i;
   };
-  Long squared = 0.0L, q = 0.0L, lambda = 0.0L, u = 0.0L;
+  Long sum = 0.0L, q = 0.0L, lambda = 0.0L, u = 0.0L;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Constraint c = constraint_at(problem, i, impulse, velocity_, law);
-    const Long root = problem.root_scale(i);
-    const double reference = reference_of(problem, i, common);
-    double error = ratio(root * largest(map_of(c, problem.inverse_scale(i))), reference);
-    const double rounding = rounding_of(problem, i);
-    if (!problem.is_idle(i) && !(error == 0.0 && is_steady(c, root * rounding))) {
-      error += ratio(rounding, reference);
-      out.rounding = std::max(out.rounding, ratio(rounding, reference));
-    }
-    raise(error, i);
-    if (problem.is_idle(i)) raise(idle_error(problem, i, law), i);
-    const Long plain = norm(map_of(c, 1.0L));
-    squared += plain * plain;
+    with_values(problem, i, impulse, velocity_, law, [&](const auto& c) {
+      const Long root = problem.root_scale(i);
+      const double reference = reference_of(problem, i, common);
+      double error = ratio(root * largest(c.map(problem.inverse_scale(i))), reference);
+      const double rounding = rounding_of(problem, i);
+      if (!problem.is_idle(i) && !(error == 0.0 && c.is_steady(root * rounding))) {
+        error += ratio(rounding, reference);
+        out.rounding = std::max(out.rounding, ratio(rounding, reference));
+      }
+      raise(error, i);
+      if (problem.is_idle(i)) raise(idle_error(problem, i, law), i);
+      sum += squared(c.map(1.0L));
+    });
   }
   for (Index r = 0; r < problem.row_count(); ++r) {
     q += static_cast<Long>(problem.free_velocity()[r]) * problem.free_velocity()[r];
     lambda += static_cast<Long>(impulse[r]) * impulse[r];
     u += velocity_[r] * velocity_[r];
   }
-  out.fclib = ratio(std::sqrt(squared), std::sqrt(q));
-  out.siconos = ratio(std::sqrt(squared), std::sqrt(std::max({q, lambda, u})));
+  out.fclib = ratio(std::sqrt(sum), std::sqrt(q));
+  out.siconos = ratio(std::sqrt(sum), std::sqrt(std::max({q, lambda, u})));
   return out;
 }
 

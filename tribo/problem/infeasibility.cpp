@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tribo/math/cone.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 namespace {
@@ -26,12 +26,23 @@ double largest_entry(const ContactProblem& problem, Index i, const Vector& x) {
   return x.segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
 }
 
+// Entry of the normal and |tangent| of a contact; of a scalar row its entry and 0.
+struct Parts {
+  double normal, tangent;
+};
+Parts normal_and_tangent(const ContactProblem& problem, Index i, const Vector& x) {
+  return visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        const auto part = cone.get(x);
+        return Parts{part[cone.kNormal], detail::tangent_norm(part)};
+      },
+      [&](IntervalConstraint row) { return Parts{x[row.row], 0.0}; });
+}
+
 // Whether the entries of constraint i lie in the dual cone of its demand.
 bool is_admissible(const ContactProblem& problem, Index i, const Vector& ray, Law law) {
-  const Index row = problem.row(i);
-  const bool contact = problem.kind(i) == ConstraintKind::contact;
-  const double y = ray[contact ? row + 2 : row];
-  const double tangent = contact ? std::hypot(ray[row], ray[row + 1]) : 0.0;
+  const auto [y, tangent] = normal_and_tangent(problem, i, ray);
   switch (demand_of(problem, i, law)) {
     case Demand::none:
       return y == 0.0 && tangent == 0.0;
@@ -50,34 +61,26 @@ bool is_admissible(const ContactProblem& problem, Index i, const Vector& ray, La
 }  // namespace
 
 Demand demand_of(const ContactProblem& problem, Index i, Law law) {
-  const double* compliance = problem.compliance().data() + problem.row(i);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (problem.kind(i) == ConstraintKind::contact) {
-    if (compliance[2] > 0.0) return Demand::none;
-    const bool rigid = compliance[0] == 0.0 && compliance[1] == 0.0;
-    return law == Law::convex && rigid && problem.friction(i) > 0.0 ? Demand::dual_cone
-                                                                    : Demand::at_least_zero;
-  }
-  if (compliance[0] > 0.0) return Demand::none;
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      return Demand::at_least_zero;
-    case ConstraintKind::bilateral:
-      return Demand::zero;
-    default: {
-      const bool pushes = problem.upper(i) == infinity, pulls = problem.lower(i) == -infinity;
-      if (pushes) return pulls ? Demand::zero : Demand::at_least_zero;
-      return pulls ? Demand::at_most_zero : Demand::none;
-    }
-  }
+  return visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        const auto compliance = cone.get(problem.compliance());
+        if (compliance[cone.kNormal] > 0.0) return Demand::none;
+        const bool rigid = compliance.isZero(0.0);
+        return law == Law::convex && rigid && cone.friction > 0.0 ? Demand::dual_cone : Demand::at_least_zero;
+      },
+      [&](IntervalConstraint row) {
+        if (problem.compliance()[row.row] > 0.0 || row.set.is_bounded()) return Demand::none;
+        if (row.set.is_free()) return Demand::zero;
+        return row.set.has_lower() ? Demand::at_least_zero : Demand::at_most_zero;
+      });
 }
 
 namespace {
 
 // How far constraint i is from what is demanded of it at the velocities u [rows], m/s; <= 0: not at all.
 double violation_of(const ContactProblem& problem, Index i, const Vector& velocity, Law law) {
-  const double* u = velocity.data() + problem.row(i);
-  const double normal = problem.kind(i) == ConstraintKind::contact ? u[2] : u[0];
+  const auto [normal, tangent] = normal_and_tangent(problem, i, velocity);
   switch (demand_of(problem, i, law)) {
     case Demand::none:
       return 0.0;
@@ -88,7 +91,7 @@ double violation_of(const ContactProblem& problem, Index i, const Vector& veloci
     case Demand::zero:
       return std::abs(normal);
     case Demand::dual_cone:
-      return problem.friction(i) * std::hypot(u[0], u[1]) - normal;
+      return problem.friction(i) * tangent - normal;
   }
   return 0.0;
 }

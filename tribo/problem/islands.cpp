@@ -136,7 +136,6 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
   }
   part.idle_count_ = 0;
   part.key_.resize(n);
-  part.diagonal_.resize(n);
   part.jacobian_.clear();
   part.structure_.begin_part(problem.structure_, trees(island));
   part.contact_count_ = 0;
@@ -153,7 +152,6 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
     part.root_scale_[k] = problem.root_scale_[i];
     part.inverse_scale_[k] = problem.inverse_scale_[i];
     part.idle_count_ += problem.is_idle(i) ? 1 : 0;
-    part.diagonal_[k] = problem.diagonal_[i];
     part.contact_count_ += problem.kind_[i] == ConstraintKind::contact ? 1 : 0;
     part.has_friction_ = part.has_friction_ || problem.friction_[i] > 0.0;
     part.jacobian_.add_group(problem.rows(i));
@@ -162,6 +160,17 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
       part.structure_.add_part_terms(problem.structure_, p, part.jacobian_.piece_count(), problem.rows(i));
       part.jacobian_.add_piece(tree, part.mass_.block_start(tree), jacobian.piece(i, p));
     }
+  }
+  part.diagonal_.resize(part.jacobian_);
+  for (std::size_t k = 0; k < n; ++k) {
+    with_rows(problem.rows(chosen[k]), [&](auto rows) {
+      part.diagonal_.at<rows()>(static_cast<Index>(k)) = problem.diagonal_.at<rows()>(chosen[k]);
+    });
+  }
+  if (problem.has_row_units()) {
+    gather(problem, island, problem.row_unit_, part.row_unit_);
+  } else {
+    part.row_unit_.resize(0);
   }
   gather(problem, island, problem.bias_, part.bias_);
   gather(problem, island, problem.compliance_, part.compliance_);

@@ -119,11 +119,15 @@ double pivoted_cholesky(const Matrix& w, Matrix& factor) {
 }
 
 void add_constraint(ContactProblemBuilder& builder, const ConstraintSpec& spec, const JacobianPiece& piece,
-                    const Vec3& q) {
+                    std::span<const double> q) {
   const std::span pieces(&piece, 1);
+  if (!spec.unit.empty()) {
+    builder.add_scaled_contact(spec.unit, pieces, q, {spec.compliance.data(), spec.unit.size()}, spec.key);
+    return;
+  }
   switch (spec.kind) {
     case ConstraintKind::contact:
-      builder.add_contact(spec.friction, pieces, q, spec.compliance, spec.key);
+      builder.add_contact(spec.friction, pieces, Vec3(q[0], q[1], q[2]), spec.compliance.head<3>(), spec.key);
       break;
     case ConstraintKind::unilateral:
       builder.add_unilateral(pieces, q[0], spec.compliance[0], spec.key);
@@ -139,6 +143,10 @@ void add_constraint(ContactProblemBuilder& builder, const ConstraintSpec& spec, 
 
 }  // namespace
 
+Index rows_of(const ConstraintSpec& spec) {
+  return spec.unit.empty() ? rows_of(spec.kind) : static_cast<Index>(spec.unit.size());
+}
+
 ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<ConstraintSpec>& constraints) {
   const Index count = delassus.group_count();
   if (static_cast<Index>(constraints.size()) != count || q.size() != delassus.size()) {
@@ -147,10 +155,10 @@ ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<Con
                     delassus.size(), constraints.size(), q.size()));
   }
   for (Index g = 0; g < count; ++g) {
-    if (delassus.rows(g) != rows_of(constraints[g].kind)) {
+    if (delassus.rows(g) != rows_of(constraints[g])) {
       throw InvalidInput(fmt::format("delassus block of constraint {} has {} rows: a {} has {}", g,
                                      delassus.rows(g), to_string(constraints[g].kind),
-                                     rows_of(constraints[g].kind)));
+                                     rows_of(constraints[g])));
     }
   }
   if (!delassus.all_finite()) throw InvalidInput("delassus matrix W is not finite");
@@ -173,9 +181,8 @@ ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<Con
     for (const Index g : groups) piece[g] = {tree, factor.middleRows(local_start[g], delassus.rows(g))};
   }
   for (Index g = 0; g < count; ++g) {
-    Vec3 bias = Vec3::Zero();
-    bias.head(delassus.rows(g)) = q.segment(delassus.start(g), delassus.rows(g));
-    add_constraint(builder, constraints[g], piece[g], bias);
+    add_constraint(builder, constraints[g], piece[g],
+                   {q.data() + delassus.start(g), static_cast<std::size_t>(delassus.rows(g))});
   }
   builder.set_delassus(std::move(delassus));
   return builder.build();

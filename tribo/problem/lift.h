@@ -14,11 +14,15 @@ struct ConstraintSpec {
   ConstraintKind kind = ConstraintKind::contact;
   double friction = 0.0;
   double lower = 0.0, upper = 0.0;  // box
-  Vec3 compliance = Vec3::Zero();
+  RowValues compliance = RowValues::Zero();  // the first entries
+  // A contact in scaled rows (problem/elliptic_rows.h): their units, normal last; empty: the usual one.
+  std::vector<double> unit = {};
   std::uint64_t key = ContactProblemBuilder::kAutomaticKey;
 };
 
-// `constraints[g]` describes group g of `delassus` (3 rows for a contact, 1 otherwise), `q` is the free
+Index rows_of(const ConstraintSpec& spec);
+
+// `constraints[g]` describes group g of `delassus` (3, 4 or 6 rows for a contact, 1 otherwise), `q` is the free
 // velocity. One tree of rank-many degrees of freedom per connected component of W. Throws InvalidInput if
 // W_sym is indefinite beyond rounding (relative -1e-6), naming the first constraint of its component.
 ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<ConstraintSpec>& constraints);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/math/cone.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 namespace {
@@ -17,8 +17,11 @@ constexpr double kFloor = 0x1p-26;
 // |x_i|_inf.
 double largest_of(const ContactProblem& problem, Index i, const Vector& x) {
   const double* rows = x.data() + problem.row(i);
-  const double first = std::abs(rows[0]);
-  return problem.rows(i) == 1 ? first : std::max({first, std::abs(rows[1]), std::abs(rows[2])});
+  return with_rows(problem.rows(i), [&](auto n) {
+    double largest = std::abs(rows[0]);
+    for (int r = 1; r < n(); ++r) largest = std::max(largest, std::abs(rows[r]));
+    return largest;
+  });
 }
 
 }  // namespace
@@ -46,27 +49,23 @@ void release_idle(const ContactProblem& problem, Vector& impulse) {
   if (problem.idle_count() == 0) return;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     if (!problem.is_idle(i)) continue;
-    impulse.segment(problem.row(i), problem.rows(i)).setZero();
-    if (problem.kind(i) == ConstraintKind::box)
-      impulse[problem.row(i)] = project_box(0.0, problem.lower(i), problem.upper(i));
+    visit_constraint(
+        problem, i, [&](auto cone) { cone.rows(impulse).setZero(); },
+        [&](IntervalConstraint row) { impulse[row.row] = row.set.project(0.0); });
   }
 }
 
 double idle_violation(const ContactProblem& problem, Index i, Law law) {
-  const double* q = problem.free_velocity().data() + problem.row(i);
-  switch (problem.kind(i)) {
-    case ConstraintKind::contact: {
-      // Without an impulse any slip is allowed; under the convex law it asks for separation.
-      const double slip = law == Law::convex ? problem.friction(i) * detail::norm2(q[0], q[1]) : 0.0;
-      return std::max(0.0, slip - q[2]);
-    }
-    case ConstraintKind::unilateral:
-      return std::max(0.0, -q[0]);
-    case ConstraintKind::bilateral:
-      return std::abs(q[0]);
-    default:  // any velocity is allowed at the bound that it pushes to
-      return std::isfinite(q[0] > 0.0 ? problem.lower(i) : problem.upper(i)) ? 0.0 : std::abs(q[0]);
-  }
+  return visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        // Without an impulse any slip is allowed; under the convex law it asks for separation.
+        const auto q = cone.get(problem.free_velocity());
+        const double slip = law == Law::convex ? cone.friction * detail::tangent_norm(q) : 0.0;
+        return std::max(0.0, slip - q[cone.kNormal]);
+      },
+      // Any velocity is allowed at a bound that it pushes to.
+      [&](IntervalConstraint row) { return row.set.violation(problem.free_velocity()[row.row]); });
 }
 
 double idle_error(const ContactProblem& problem, Index i, Law law) {

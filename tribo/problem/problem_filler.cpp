@@ -24,11 +24,7 @@ void ProblemFiller::begin(ContactProblem& problem, Index constraints) {
   problem.lower_.resize(constraints);
   problem.upper_.resize(constraints);
   problem.key_.resize(constraints);
-  const std::size_t most_rows = 3 * static_cast<std::size_t>(constraints);
-  if (bias_.size() < most_rows) {
-    bias_.resize(most_rows);
-    compliance_.resize(most_rows);
-  }
+  scaled_ = false;
   problem.mass_.clear();
   problem.jacobian_.clear();
   problem.delassus_.reset();
@@ -51,24 +47,41 @@ Index ProblemFiller::add_unit_tree(Index dofs, const double* momentum) {
 
 void ProblemFiller::add_constraint(const Constraint& constraint) {
   ContactProblem& p = *problem_;
-  const Index i = added_++, rows = rows_of(constraint.kind);
+  const Index i = added_++, rows = constraint.rows();
   if (i >= static_cast<Index>(p.kind_.size())) {
     throw InvalidInput(fmt::format("add_constraint: there are more than the {} announced", p.kind_.size()));
   }
   const bool contact = constraint.kind == ConstraintKind::contact;
   p.kind_[i] = constraint.kind;
   p.friction_[i] = constraint.friction;
-  p.lower_[i] = constraint.lower;
-  p.upper_[i] = constraint.upper;
+  const Interval set = constraint.interval();
+  p.lower_[i] = set.lower;
+  p.upper_[i] = set.upper;
   p.key_[i] = constraint.key;
   p.jacobian_.add_group(rows);
   p.contact_count_ += contact ? 1 : 0;
   p.has_friction_ = p.has_friction_ || (contact && constraint.friction > 0.0);
+  reserve_rows(rows_ + rows);
+  if (constraint.scaled_rows > 0) {
+    if (!scaled_) unit_.assign(bias_.size(), 1.0);
+    scaled_ = true;
+  }
+  for (Index r = 0; r < rows && scaled_; ++r) unit_[rows_ + r] = constraint.unit[r];
   for (Index r = 0; r < rows; ++r, ++rows_) {
     bias_[rows_] = constraint.bias[r];
     compliance_[rows_] = constraint.compliance[r];
     p.rigid_ = p.rigid_ && constraint.compliance[r] == 0.0;
   }
+}
+
+void ProblemFiller::reserve_rows(Index rows) {
+  const auto size = static_cast<std::size_t>(rows);
+  if (bias_.size() < size) {
+    const std::size_t more = std::max(size, 2 * bias_.size());
+    bias_.resize(more);
+    compliance_.resize(more);
+  }
+  if (scaled_ && unit_.size() < bias_.size()) unit_.resize(bias_.size(), 1.0);
 }
 
 double* ProblemFiller::add_piece(Index tree) {
@@ -77,7 +90,7 @@ double* ProblemFiller::add_piece(Index tree) {
 }
 
 double* ProblemFiller::add_piece(Index tree, const double* block) {
-  const Index count = rows_of(problem_->kind_[added_ - 1]) * problem_->mass_.block_size(tree);
+  const Index count = problem_->jacobian_.rows(added_ - 1) * problem_->mass_.block_size(tree);
   double* data = add_piece(tree);
   std::copy_n(block, count, data);
   return data;
@@ -89,7 +102,7 @@ void ProblemFiller::set_articulation(std::span<const Index> parent, const double
 
 void ProblemFiller::add_body(Index dof, const double* block) {
   ContactProblem& p = *problem_;
-  p.structure_.add_term(p.jacobian_.piece_count() - 1, dof, rows_of(p.kind_[added_ - 1]), block);
+  p.structure_.add_term(p.jacobian_.piece_count() - 1, dof, p.jacobian_.rows(added_ - 1), block);
 }
 
 bool ProblemFiller::finish() {
@@ -98,6 +111,7 @@ bool ProblemFiller::finish() {
   assign(momentum_, static_cast<Index>(momentum_.size()), p.momentum_);
   assign(bias_, rows_, p.bias_);
   assign(compliance_, rows_, p.compliance_);
+  assign(unit_, scaled_ ? rows_ : 0, p.row_unit_);
   if (p.mass_factor_.factorize(p.mass_) != BlockDiagonalCholesky::kSuccess) return false;
   p.derive(velocity_, columns_);
   return true;

@@ -6,7 +6,7 @@
 //   ProblemFiller filler;
 //   filler.begin(problem, 1);                                            // constraints to come
 //   Index tree = filler.add_tree(6, mass, momentum);                     // column-major 6 x 6, [6]
-//   filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5, .bias = {0, 0, gap / h}});
+//   filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5, .bias = bias});           
 //   filler.add_piece(tree, block);                                       // column-major 3 x 6
 //   if (!filler.finish()) ...                                            // a mass is not positive definite
 #pragma once
@@ -23,10 +23,18 @@ class ProblemFiller {
   struct Constraint {
     ConstraintKind kind = ConstraintKind::contact;
     double friction = 0.0;
-    double lower = 0.0, upper = 0.0;  // box, N s
-    Vec3 bias = Vec3::Zero();         // m/s; scalars: the first entry
-    Vec3 compliance = Vec3::Zero();   // m/s per N s
+    double lower = 0.0, upper = 0.0;           // box, N s
+    RowValues bias = RowValues::Zero();        // m/s; the first entries
+    RowValues compliance = RowValues::Zero();  // m/s per N s
     std::uint64_t key = 0;
+    // A contact in scaled rows (problem/elliptic_rows.h): how many, and their units. 0: the usual 3 rows, or 1.
+    Index scaled_rows = 0;
+    RowValues unit = RowValues::Ones();
+
+    Index rows() const { return scaled_rows > 0 ? scaled_rows : rows_of(kind); }
+    Interval interval() const {
+      return kind == ConstraintKind::box ? Interval{lower, upper} : interval_of(kind);
+    }
   };
 
   // Empties the problem, which must outlive finish(); exactly so many constraints will be added: one more is InvalidInput.
@@ -49,9 +57,12 @@ class ProblemFiller {
   bool finish();
 
  private:
+  void reserve_rows(Index rows);
+
   ContactProblem* problem_ = nullptr;
   Index added_ = 0, rows_ = 0;
-  std::vector<double> momentum_, bias_, compliance_;
+  std::vector<double> momentum_, bias_, compliance_, unit_;
+  bool scaled_ = false;
   Vector velocity_;
   Matrix columns_;
 };

@@ -71,7 +71,7 @@ Impacts::Outcome Impacts::apply(const std::vector<Contact>& contacts, double h, 
     joints.add_holding(kinematics, state, set_);
     dynamics.multiply_mass(v, motion_.momentum);
     motion_.velocity = v;
-    start_.assign(set_.size(), Vec3::Zero());
+    start_.assign(set_.size(), RowValues::Zero());
     const SolveSummary summary = solver_.solve(set_, motion_, settings, workers, start_, v, impulse_);
     outcome.worst.iterations += summary.iterations;
     outcome.worst.missed_islands += summary.missed_islands;

@@ -44,7 +44,7 @@ class Impacts {
   TreeMotion motion_;
   Numbers masses_;  // of the trees that are more than a body
   std::vector<Index> closing_, touching_;
-  std::vector<Vec3> start_, impulse_;
+  std::vector<RowValues> start_, impulse_;
 };
 
 }  // namespace tribo

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "tribo/base/errors.h"
-#include "tribo/math/cone.h"
 #include "tribo/problem/certificate.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 
@@ -24,28 +24,6 @@ void check(const ContactProblem& problem, const Vector& v, const InverseDynamics
   if (!(settings.rho > 0.0)) throw InvalidInput(fmt::format("rho is {}: it must be > 0", settings.rho));
 }
 
-Vec3 contact_step(const ContactProblem& problem, Index i, double rho, Law law, const Vec3& impulse,
-                  const Vec3& u) {
-  const Vec3 r = problem.compliance().segment<3>(problem.row(i));
-  const Vec3 d = r.array() + rho * problem.scale(i);
-  Vec3 sigma = u + r.cwiseProduct(impulse);
-  if (law == Law::exact) sigma += de_saxce(sigma, problem.friction(i));
-  return project_cone_metric(impulse - sigma.cwiseQuotient(d), problem.friction(i), d[0], d[2]);
-}
-
-double scalar_step(const ContactProblem& problem, Index i, double rho, double impulse, double u) {
-  const double r = problem.compliance()[problem.row(i)];
-  const double next = impulse - (u + r * impulse) / (r + rho * problem.scale(i));
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      return project_orthant(next);
-    case ConstraintKind::box:
-      return project_box(next, problem.lower(i), problem.upper(i));
-    default:
-      return next;
-  }
-}
-
 }  // namespace
 
 InverseDynamics inverse_dynamics(const ContactProblem& problem, const Vector& reference_velocity,
@@ -62,15 +40,26 @@ InverseDynamics inverse_dynamics(const ContactProblem& problem, const Vector& re
     return result.converged;
   };
   while (!judge() && result.iterations < settings.max_iterations) {
-    for (Index i = 0; i < problem.constraint_count(); ++i) {
-      const Index row = problem.row(i);
-      if (problem.kind(i) == ConstraintKind::contact) {
-        result.impulse.segment<3>(row) = contact_step(problem, i, settings.rho, settings.law,
-                                                      result.impulse.segment<3>(row), u.segment<3>(row));
-      } else {
-        result.impulse[row] = scalar_step(problem, i, settings.rho, result.impulse[row], u[row]);
-      }
-    }
+    for_each_constraint(
+        problem,
+        [&](auto cone) {
+          constexpr int n = cone.kRows;
+          const VecN<n> r = cone.get(problem.compliance()), impulse = cone.get(result.impulse);
+          // One metric for all tangential rows.
+          const double shift = settings.rho * problem.scale(cone.index);
+          VecN<n> d = VecN<n>::Constant(r.template head<n - 1>().maxCoeff() + shift);
+          d[n - 1] = r[n - 1] + shift;
+          const VecN<n> sigma =
+              corrected(VecN<n>(cone.get(u) + r.cwiseProduct(impulse)), cone.friction, settings.law);
+          cone.rows(result.impulse) =
+              project_cone_metric(VecN<n>(impulse - sigma.cwiseQuotient(d)), cone.friction, d[0], d[n - 1]);
+        },
+        [&](IntervalConstraint row) {
+          const double r = problem.compliance()[row.row];
+          double& impulse = result.impulse[row.row];
+          impulse = row.set.project(impulse - (u[row.row] + r * impulse) /
+                                                  (r + settings.rho * problem.scale(row.index)));
+        });
     ++result.iterations;
   }
   result.generalized_impulse.resize(problem.dof_count());

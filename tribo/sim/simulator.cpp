@@ -102,9 +102,9 @@ struct Simulator::Impl {
   ImpulseMemory memory;
 
   std::vector<Contact> contacts;
-  std::vector<Vec3> contact_impulses;
+  std::vector<Vec3> contact_impulses, contact_torques;
   ConstraintSet set;
-  std::vector<Vec3> start, impulse;
+  std::vector<RowValues> start, impulse;
   Vector next_v, moving_v, displacement;
   State begun;  // the state the last step began with, after impacts
   Vector begun_input, begun_force;
@@ -195,7 +195,7 @@ struct Simulator::Impl {
     joints.add(kinematics, state, motion, input, h, settings.contact, inverse_mass, set);
     contact_constraints.add(contacts, kinematics, motion, h, settings.law, settings.contact, set);
     carry_positions();
-    start.assign(set.size(), Vec3::Zero());
+    start.assign(set.size(), RowValues::Zero());
     if (!settings.warm_start) return;
     for (Index i = 0; i < set.size(); ++i) {
       if (set.entry(i).source != ConstraintSource::contact) start[i] = memory.find(set.entry(i).data.key);
@@ -207,14 +207,16 @@ struct Simulator::Impl {
 
   void remember() {
     contact_impulses.assign(contacts.size(), Vec3::Zero());
+    contact_torques.assign(contacts.size(), Vec3::Zero());
     memory.reset(set.size());
     for (Index i = 0; i < set.size(); ++i) {
       if (set.entry(i).source == ConstraintSource::contact || impulse[i].isZero(0.0)) continue;
       memory.store(set.entry(i).data.key, impulse[i]);
     }
     for (const ContactConstraint& c : contact_constraints.list()) {
-      const Vec3 pushed = c.to_world(impulse[c.constraint]);
-      contact_impulses[c.contact] = pushed;
+      const RowValues pushed = c.to_world(impulse[c.constraint]);
+      contact_impulses[c.contact] = pushed.head<3>();
+      contact_torques[c.contact] = pushed.tail<3>();
       if (!pushed.isZero(0.0)) memory.store(contacts[c.contact].key, pushed);
     }
   }
@@ -321,6 +323,7 @@ std::int64_t Simulator::step_count() const { return impl_->steps; }
 std::int64_t Simulator::missed_steps() const { return impl_->missed; }
 const std::vector<Contact>& Simulator::contacts() const { return impl_->contacts; }
 const std::vector<Vec3>& Simulator::contact_impulses() const { return impl_->contact_impulses; }
+const std::vector<Vec3>& Simulator::contact_torques() const { return impl_->contact_torques; }
 const Kinematics& Simulator::kinematics() const { return impl_->kinematics; }
 
 void Simulator::set_state(const State& state) {
@@ -419,7 +422,7 @@ Vector Simulator::problem_guess() const {
     const ConstraintSet::Entry& entry = impl_->set.entry(i);
     if (entry.piece_begin == entry.piece_end) continue;  // not part of problem()
     const double* first = impl_->start[i].data();
-    guess.insert(guess.end(), first, first + rows_of(entry.data.kind));
+    guess.insert(guess.end(), first, first + entry.data.rows());
   }
   return Eigen::Map<const Vector>(guess.data(), static_cast<Index>(guess.size()));
 }
@@ -435,6 +438,7 @@ const ContactProblem& Simulator::next_problem() {
   s.motion.write_matrices();
   s.build_constraints();
   s.contact_impulses.assign(s.contacts.size(), Vec3::Zero());
+  s.contact_torques.assign(s.contacts.size(), Vec3::Zero());
   s.solver.whole_problem(s.set, s.motion.motion(), s.next, true, true);
   return s.next;
 }

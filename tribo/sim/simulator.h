@@ -109,6 +109,8 @@ class Simulator {
   // Of the last step: contacts at its beginning and the impulses on their second bodies, world axes, N s.
   const std::vector<Contact>& contacts() const;
   const std::vector<Vec3>& contact_impulses() const;
+  // ... and their torques, N m s, of contacts with torsional or rolling friction; zero of others.
+  const std::vector<Vec3>& contact_torques() const;
   // The problem of the last step as a whole, for files and for other solvers. Empty before the first.
   ContactProblem problem() const;
   // The impulses its solve began with, from the step before: [rows] of problem(), N s.

@@ -19,6 +19,10 @@ void check_material(const std::string& owner, const Material& m) {
     throw InvalidInput(fmt::format("{} of {} is {}: it must be {}", field, owner, value, rule));
   };
   if (!std::isfinite(m.friction) || m.friction < 0.0) refuse("friction", m.friction, "finite and >= 0");
+  if (!std::isfinite(m.torsional) || m.torsional < 0.0) {
+    refuse("torsional friction", m.torsional, "finite and >= 0 m");
+  }
+  if (!std::isfinite(m.rolling) || m.rolling < 0.0) refuse("rolling friction", m.rolling, "finite and >= 0 m");
   if (!(m.stiffness > 0.0)) refuse("stiffness", m.stiffness, "> 0 N/m (infinite: rigid)");
   if (!std::isfinite(m.dissipation_time) || m.dissipation_time < 0.0) {
     refuse("dissipation time", m.dissipation_time, "finite and >= 0 s");

@@ -25,13 +25,15 @@
 namespace tribo {
 
 // Surface of a shape. Two materials meet in a contact:
-//   friction     by World::friction_rule
+//   friction     by World::friction_rule, each of the coefficients
 //   stiffness    in series, k = k1 k2 / (k1 + k2); infinite on both sides: a rigid contact
 //   dissipation  tau = (k2 tau1 + k1 tau2) / (k1 + k2), Castro et al. (2022); rigid: the mean
 //   restitution  the larger one
 // The material of higher priority wins alone.
 struct Material {
-  double friction = 0.5;                                       // Coulomb's mu >= 0
+  double friction = 0.5;                                       // Coulomb's mu >= 0, sliding
+  double torsional = 0.0;                                      // m, >= 0; acts where the contact has 4 rows
+  double rolling = 0.0;                                        // m, >= 0; acts where the contact has 6 rows
   double stiffness = std::numeric_limits<double>::infinity();  // N/m, point contact stiffness
   double dissipation_time = 0.0;                               // s, tau_d
   double restitution = 0.0;                                    // in [0, 1]
@@ -54,6 +56,9 @@ struct Geom {
   // Two geoms may touch if (type_a & affinity_b) || (type_b & affinity_a).
   std::uint32_t contact_type = 1, contact_affinity = 1;
   bool frictionless = false;  // together with another frictionless one: one row instead of three
+  // Rows of its contacts where they have friction, the larger one of two geoms: 3 sliding, 4 also torsional friction
+  // about the normal, 6 also rolling friction about the tangents.
+  Index friction_rows = 3;
   double margin = 0.0;  // m; contacts are made within the sum of the margins, and at least World::margin
   // m; the surface that touches stands this much further out. Gaps of contacts are between these surfaces.
   double thickness = 0.0;
@@ -65,7 +70,11 @@ struct GeomPair {
   Material material = {};
   bool frictionless = false;
   double margin = 0.0;
-  double thickness = 0.0;  // m, of both together
+  double thickness = 0.0;   // m, of both together
+  Index friction_rows = 3;  // see Geom
+  // Sliding and rolling friction along the second tangent of the contact's frame (sim/contact/contact_constraints.h);
+  // negative: as along the first.
+  double second_friction = -1.0, second_rolling = -1.0;
 };
 
 // Bilateral couplings.

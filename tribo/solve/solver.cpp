@@ -3,30 +3,19 @@
 #include <fmt/format.h>
 
 #include "tribo/base/errors.h"
-#include "tribo/math/cone.h"
+#include "tribo/problem/constraints.h"
 #include "tribo/solve/driver/solve_driver.h"
 
 namespace tribo {
 
 void project_impulse(const ContactProblem& problem, Vector& impulse) {
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    switch (problem.kind(i)) {
-      case ConstraintKind::contact:
-        if (!impulse.segment<3>(row).isZero(0.0)) {
-          impulse.segment<3>(row) = project_cone(impulse.segment<3>(row), problem.friction(i));
-        }
-        break;
-      case ConstraintKind::unilateral:
-        impulse[row] = project_orthant(impulse[row]);
-        break;
-      case ConstraintKind::bilateral:
-        break;
-      case ConstraintKind::box:
-        impulse[row] = project_box(impulse[row], problem.lower(i), problem.upper(i));
-        break;
-    }
-  }
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        const auto now = cone.get(impulse);
+        if (!now.isZero(0.0)) cone.rows(impulse) = project_cone(now, cone.friction);
+      },
+      [&](IntervalConstraint row) { impulse[row.row] = row.set.project(impulse[row.row]); });
 }
 
 Solver::Solver() = default;

@@ -113,7 +113,9 @@ TEST(MjcfGeoms, MaterialsAndFilters) {
   EXPECT_EQ(geom.margin, 0.03);
   EXPECT_EQ(geom.contact_type, 5u);
   EXPECT_EQ(geom.contact_affinity, 6u);
-  EXPECT_TRUE(loaded.warned_of("torsional"));
+  EXPECT_EQ(geom.material.torsional, 0.1);
+  EXPECT_EQ(geom.material.rolling, 0.0001);
+  EXPECT_EQ(loaded.world.geoms[1].friction_rows, 6);
   EXPECT_NEAR(loaded.world.model.total_mass(), 3 * 4000 * kPi / 3 * 1e-3, 1e-10);
 }
 

@@ -25,6 +25,15 @@ TEST(MjcfSections, PairsAndExcludes) {
   EXPECT_FALSE(world.pairs[0].frictionless);
   EXPECT_EQ(world.pairs[1].material.friction, 0.9);
   EXPECT_TRUE(world.pairs[1].frictionless);
+  const World slippery = arm(R"(<contact><pair geom1="ga" geom2="gc" condim="6" friction=".9 .2 .01 .002 .003"/>
+      <pair geom1="ga" geom2="gb" condim="4" friction=".7"/></contact>)");
+  EXPECT_EQ(slippery.pairs[0].friction_rows, 6);
+  EXPECT_EQ(slippery.pairs[0].second_friction, 0.2);
+  EXPECT_EQ(slippery.pairs[0].material.torsional, 0.01);
+  EXPECT_EQ(slippery.pairs[0].material.rolling, 0.002);
+  EXPECT_EQ(slippery.pairs[0].second_rolling, 0.003);
+  EXPECT_EQ(slippery.pairs[1].friction_rows, 4);
+  EXPECT_LT(slippery.pairs[1].second_friction, 0.0);  // as along the first tangent
   EXPECT_EQ(world.pairs[1].thickness, 0.01);
   EXPECT_EQ(world.pairs[1].margin, 0.02);
   ASSERT_EQ(world.excluded_bodies.size(), 1u);

@@ -14,16 +14,16 @@
 namespace tribo {
 namespace {
 
-std::vector<Mat3> random_blocks(test::Random& random, Index count, double size, double diagonal) {
-  std::vector<Mat3> blocks(count);
-  for (Mat3& block : blocks) {
-    block = size * random.matrix(3, 3);
-    block += diagonal * Mat3::Identity();
+GroupBlocks random_blocks(test::Random& random, Index count, double size, double diagonal) {
+  GroupBlocks blocks(count);
+  for (Index g = 0; g < count; ++g) {
+    blocks[g] = size * random.matrix(3, 3);
+    blocks[g] += diagonal * Mat3::Identity();
   }
   return blocks;
 }
 
-Matrix block_diagonal(const ContactProblem& problem, const std::vector<Mat3>& blocks) {
+Matrix block_diagonal(const ContactProblem& problem, const GroupBlocks& blocks) {
   Matrix dense = Matrix::Zero(problem.row_count(), problem.row_count());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index n = problem.rows(i);
@@ -77,7 +77,7 @@ TEST(PrimalLu, SolvesLikeTheDenseMatrix) {
     EXPECT_TRUE(kernel.analyze(problem.mass(), problem.jacobian()));
     EXPECT_FALSE(kernel.analyze(problem.mass(), problem.jacobian()));
     for (const double size : {0.3, 30.0}) {
-      std::vector<Mat3> d = random_blocks(random, problem.constraint_count(), 0.3 * size, size);
+      GroupBlocks d = random_blocks(random, problem.constraint_count(), 0.3 * size, size);
       d[0].setZero();  // an open contact
       ASSERT_TRUE(kernel.factorize(problem.mass(), problem.jacobian(), d));
       const Matrix j = dense_jacobian(problem);
@@ -98,7 +98,7 @@ TEST(PrimalLu, SolvesWithTheFactorsOfAnotherMatrix) {
   const ContactProblem problem = made("pile", 300);  // large enough for factors to be worth keeping
   PrimalLu kernel;
   kernel.analyze(problem.mass(), problem.jacobian());
-  std::vector<Mat3> d = random_blocks(random, problem.constraint_count(), 3.0, 10.0);
+  GroupBlocks d = random_blocks(random, problem.constraint_count(), 3.0, 10.0);
   const Vector rhs = random.vector(problem.dof_count());
   Vector x;
   const auto solves = [&](double tolerance) {
@@ -120,7 +120,7 @@ TEST(PrimalLu, SolvesWithTheFactorsOfAnotherMatrix) {
     problem.jacobian().add_transpose_product(u, product);
     EXPECT_LE((product - rhs).norm(), (1.0 + 1e-9) * tolerance * rhs.norm());
   }
-  for (Mat3& block : d) block *= random.uniform(0.0, 1e4);
+  for (Index g = 0; g < d.size(); ++g) d[g] *= random.uniform(0.0, 1e4);
   EXPECT_FALSE(solves(1e-10));  // all of them others: a factorisation costs less
   kernel.forget_factors();
   EXPECT_FALSE(solves(0.1));
@@ -139,9 +139,9 @@ TEST(RowLu, SolvesLikeTheDenseMatrix) {
     for (Index i = 0; i < problem.constraint_count(); ++i) largest = std::max(largest, problem.scale(i));
     RowLu kernel;
     kernel.analyze(w);
-    std::vector<Mat3> p = random_blocks(random, problem.constraint_count(), 0.2, 1.0);
+    GroupBlocks p = random_blocks(random, problem.constraint_count(), 0.2, 1.0);
     p[0].setZero();
-    const std::vector<Mat3> q = random_blocks(random, problem.constraint_count(), 0.2 * largest, largest);
+    const GroupBlocks q = random_blocks(random, problem.constraint_count(), 0.2 * largest, largest);
     ASSERT_TRUE(kernel.factorize(w, p, q));
     const Matrix m = block_diagonal(problem, p) * w.to_dense() + block_diagonal(problem, q);
     const Vector rhs = random.vector(problem.row_count());
@@ -158,7 +158,7 @@ TEST(PrimalLu, SaysWhenSingular) {
   const ContactProblem problem = builder.build();
   PrimalLu kernel;
   kernel.analyze(problem.mass(), problem.jacobian());
-  const std::vector<Mat3> d{-Mat3::Identity()};
+  const GroupBlocks d{-Mat3::Identity()};
   EXPECT_FALSE(kernel.factorize(problem.mass(), problem.jacobian(), d));
 }
 
@@ -172,7 +172,7 @@ TEST(PrimalLu, ExchangesRowsInsideBlocks) {
   kernel.analyze(problem.mass(), problem.jacobian());
   Mat3 d;
   d << -1, 2, 0, 2, -1, 0, 0, 0, 0;
-  const std::vector<Mat3> blocks{d};
+  const GroupBlocks blocks{d};
   ASSERT_TRUE(kernel.factorize(problem.mass(), problem.jacobian(), blocks));
   Vector x;
   kernel.solve(Vec3(2.0, 4.0, 3.0), x);

@@ -43,8 +43,8 @@ TEST_P(PrimalKernelTrees, MatrixWeights) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     const BlockSystem system = test::random_system(seed, GetParam(), 15);
     kernel.analyze(system.mass, system.jacobian);
-    std::vector<Mat3> weights;
-    for (Index g = 0; g < system.jacobian.group_count(); ++g) weights.push_back(test::random_spd(random, 3));
+    GroupBlocks weights(system.jacobian.group_count());
+    for (Index g = 0; g < weights.size(); ++g) weights[g] = test::random_spd(random, 3);
     weights[0].setZero();
     ASSERT_TRUE(kernel.factorize(system.mass, system.jacobian, weights));
     expect_solves(kernel, system, test::dense_weights(system.jacobian, weights), random);

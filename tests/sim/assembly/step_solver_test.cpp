@@ -70,7 +70,7 @@ class StepSolverTest : public testing::Test {
     data.lower = -0.1;
     data.upper = 0.3;
     data.compliance.setConstant(1e-3);
-    data.bias = 0.1 * random_.vec3();
+    data.bias.head<3>() = 0.1 * random_.vec3();
     set_.add(data, ConstraintSource::contact, set_.size());
     for (const Index t : trees) {
       const Index n = model_.tree_dof_count(t), rows = rows_of(data.kind);
@@ -82,7 +82,7 @@ class StepSolverTest : public testing::Test {
     StepSolver raw(model_, "auto"), unit(model_, "auto");
     solve(raw);
     const Vector velocity = velocity_;
-    const std::vector<Vec3> impulse = impulse_;
+    const std::vector<RowValues> impulse = impulse_;
     motion_.roots = &roots_;
     const SolveSummary summary = solve(unit);
     EXPECT_EQ(summary.missed_islands, 0);
@@ -92,7 +92,7 @@ class StepSolverTest : public testing::Test {
 
   SolveSummary solve(StepSolver& solver, Index threads = 1) {
     Workers workers(threads);
-    const std::vector<Vec3> start(set_.size(), Vec3::Zero());
+    const std::vector<RowValues> start(set_.size(), RowValues::Zero());
     return solver.solve(set_, motion_, settings_, workers, start, velocity_, impulse_);
   }
 
@@ -106,7 +106,7 @@ class StepSolverTest : public testing::Test {
   ConstraintSet set_;
   Settings settings_;
   Vector velocity_;
-  std::vector<Vec3> impulse_;
+  std::vector<RowValues> impulse_;
 };
 
 TEST_F(StepSolverTest, IslandsTogetherAreTheWholeProblem) {
@@ -232,7 +232,7 @@ class StepSolverBodies : public testing::Test {
 
   void add_constraints(ConstraintSet& set) {
     test::Random random(1);
-    const Vec3 soft = Vec3::Constant(1e-3);
+    const RowValues soft = RowValues::Constant(1e-3);
     const std::pair<Index, Index> touching[] = {{feet_[0], feet_[1]}, {feet_[0], feet_[2]}, {feet_[3], ball_},
                                                 {feet_[1], 0},        {feet_[2], 0},        {ball_, 0}};
     for (const auto& [a, b] : touching) {
@@ -292,9 +292,9 @@ TEST_F(StepSolverBodies, DoNotChangeTheMotion) {
   settings.tolerance = 1e-10;
   settings.max_iterations = 100000;
   Workers workers(1);
-  const std::vector<Vec3> start(split_.size(), Vec3::Zero());
+  const std::vector<RowValues> start(split_.size(), RowValues::Zero());
   Vector expected, velocity;
-  std::vector<Vec3> impulse;
+  std::vector<RowValues> impulse;
   StepSolver reference(model_, "auto"), solver(model_, "subadmm");
   EXPECT_FALSE(reference.splits_by_bodies());
   ASSERT_TRUE(solver.splits_by_bodies());

@@ -36,7 +36,7 @@ TEST(ConvexPotential, IsTheProximalLaw) {
       Case c(test::mixed_problem(seed), beta, seed);
       test::Random random(seed + 50);
       Vector by_law(c.problem.row_count()), by_potential(c.problem.row_count());
-      std::vector<Mat3> d_law, d_potential;
+      GroupBlocks d_law, d_potential;
       for (int k = 0; k < 20; ++k) {
         const Vector u = random.vector(c.problem.row_count());
         const Vector shifted = u + c.shift;
@@ -70,7 +70,7 @@ TEST(ConvexPotential, ImpulseIsMinusItsGradientAndDerivativeItsHessian) {
     };
     const auto gradient = [&](const Vector& u) -> Matrix { return -impulse(u).transpose(); };
     const auto hessian = [&](const Vector& u) -> Matrix {
-      std::vector<Mat3> d;
+      GroupBlocks d;
       Vector scratch(rows);
       c.potential.evaluate(u, scratch, d);
       return -test::dense_weights(c.problem.jacobian(), d);
@@ -113,7 +113,7 @@ TEST(ConvexPotential, HessianBlockOfASlidingContact) {
   const Vec3 inverse(1.0 / rt, 1.0 / rt, 1.0 / rn);
   expected = inverse.asDiagonal() * expected * inverse.asDiagonal();
   Vector impulse(3);
-  std::vector<Mat3> d;
+  GroupBlocks d;
   c.potential.evaluate(u, impulse, d);
   EXPECT_LT((d[0] - expected).norm(), 1e-13);
   const double normal = s / (1.0 + mu_tilde_squared);  // (27), with gamma_t = mu gamma_n t
@@ -131,7 +131,7 @@ TEST(ConvexPotential, SlopeAlongALine) {
       const double rise =
           c.potential.value(u + (alpha + step) * d) - c.potential.value(u + (alpha - step) * d);
       EXPECT_NEAR(at.value, rise / (2.0 * step), 1e-6 * (1.0 + std::abs(at.value)));
-      std::vector<Mat3> blocks;
+      GroupBlocks blocks;
       Vector impulse(u.size());
       c.potential.evaluate(u + alpha * d, impulse, blocks);
       const double curvature = d.dot(test::dense_weights(c.problem.jacobian(), blocks) * d);

@@ -33,7 +33,7 @@ TEST(NewtonSystem, FormsTakeTheSameStep) {
     EXPECT_LE((system->velocity() - u).lpNorm<Eigen::Infinity>(), 1e-13);
     law.impulse(problem, Law::exact, system->velocity(), start, impulse);
     system->residual(impulse);
-    std::vector<Mat3> derivative;
+    GroupBlocks derivative;
     law.derivative(problem, Law::exact, system->velocity(), start, derivative);
     ASSERT_TRUE(system->direction(derivative));
     system->move(1.0);
@@ -60,7 +60,7 @@ TEST(NewtonSystem, TreesTakeTheStepOfTheWhole) {
       system->start(start);
       law.impulse(problem, Law::exact, system->velocity(), start, impulse);
       system->residual(impulse);
-      std::vector<Mat3> derivative;
+      GroupBlocks derivative;
       law.derivative(problem, Law::exact, system->velocity(), start, derivative);
       ASSERT_TRUE(system->direction(derivative));
       system->move(1.0);
@@ -88,7 +88,7 @@ void expect_newton_direction(const ContactProblem& problem, NewtonForm form, Law
   law.impulse(problem, kind, system->velocity(), start, impulse);
   const double before = system->residual(impulse);
   ASSERT_GT(before, 1e-6);
-  std::vector<Mat3> derivative;
+  GroupBlocks derivative;
   law.derivative(problem, kind, system->velocity(), start, derivative);
   ASSERT_TRUE(system->direction(derivative));
   const double step = 1e-5;
@@ -127,7 +127,7 @@ TEST(NewtonSystem, ReturnsToAStateItRemembers) {
     law.impulse(problem, Law::exact, system->velocity(), zero, impulse);
     const double residual = system->residual(impulse);
     const Vector velocity = system->velocity();
-    std::vector<Mat3> derivative;
+    GroupBlocks derivative;
     law.derivative(problem, Law::exact, system->velocity(), zero, derivative);
     ASSERT_TRUE(system->direction(derivative));
     system->remember();

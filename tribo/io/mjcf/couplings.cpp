@@ -25,19 +25,34 @@ void read_pair(WorldAssembly& assembly, const ModelPart& part, const SourceEleme
     const bool a_wins = a.material.priority > b.material.priority;
     const bool b_wins = b.material.priority > a.material.priority;
     pair.material = b_wins ? b.material : a.material;
-    if (!a_wins && !b_wins) pair.material.friction = std::max(a.material.friction, b.material.friction);
+    if (!a_wins && !b_wins) {
+      pair.material.friction = std::max(a.material.friction, b.material.friction);
+      pair.material.torsional = std::max(a.material.torsional, b.material.torsional);
+      pair.material.rolling = std::max(a.material.rolling, b.material.rolling);
+    }
+    pair.friction_rows = a_wins   ? a.friction_rows
+                         : b_wins ? b.friction_rows
+                                  : std::max(a.friction_rows, b.friction_rows);
     pair.frictionless = a_wins ? a.frictionless : b_wins ? b.frictionless : a.frictionless && b.frictionless;
-    std::array<double, 5> friction{pair.material.friction};
+    // Sliding along two tangents, torsion, rolling about two tangents; the second ones are as the first where not given.
+    std::array<double, 5> friction{pair.material.friction, -1.0, pair.material.torsional,
+                                   pair.material.rolling, -1.0};
     attributes.fill("friction", friction, 1);
-    if (friction[0] < 0.0) fail(element, "friction must not be negative");
-    if (attributes.has("friction") && friction[1] > 0.0 && friction[1] != friction[0]) {
-      assembly.log().warn(element,
-                          "different friction in two directions is not supported; the first is used");
+    if (friction[0] < 0.0 || friction[2] < 0.0 || friction[3] < 0.0) {
+      fail(element, "friction must not be negative");
     }
     pair.material.friction = friction[0];
-    if (attributes.has("condim")) pair.frictionless = attributes.integer("condim", 3) == 1;
-    if (attributes.integer("condim", 3) > 3) {
-      assembly.log().warn(element, "torsional and rolling friction are not supported; condim 3 is used");
+    pair.material.torsional = friction[2];
+    pair.material.rolling = friction[3];
+    pair.second_friction = friction[1];
+    pair.second_rolling = friction[4];
+    if (attributes.has("condim")) {
+      const int condim = attributes.integer("condim", 3);
+      if (condim != 1 && condim != 3 && condim != 4 && condim != 6) {
+        fail(element, "attribute 'condim' must be 1, 3, 4 or 6");
+      }
+      pair.frictionless = condim == 1;
+      pair.friction_rows = std::max(condim, 3);
     }
     pair.thickness = std::max(0.0, attributes.number("margin", a.thickness + b.thickness));
     pair.margin = std::max(0.0, attributes.number("gap", a.margin + b.margin));

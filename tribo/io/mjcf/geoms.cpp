@@ -174,20 +174,22 @@ RigidInertia inertia_of(const Attributes& attributes, const Placed& placed) {
   return own.placed(placed.pose);
 }
 
-void read_material(const Attributes& attributes, Geom& geom, LoadLog& log) {
+void read_material(const Attributes& attributes, Geom& geom) {
   std::array<double, 3> friction{1.0, 0.005, 0.0001};
   attributes.fill("friction", friction, 1);
-  if (!(friction[0] >= 0.0)) fail(attributes.element(), "friction must not be negative");
+  for (const double mu : friction) {
+    if (!(mu >= 0.0)) fail(attributes.element(), "friction must not be negative");
+  }
   geom.material.friction = friction[0];
+  geom.material.torsional = friction[1];
+  geom.material.rolling = friction[2];
   geom.material.priority = attributes.integer("priority", 0);
   const int condim = attributes.integer("condim", 3);
   if (condim != 1 && condim != 3 && condim != 4 && condim != 6) {
     fail(attributes.element(), "attribute 'condim' must be 1, 3, 4 or 6");
   }
   geom.frictionless = condim == 1;
-  if (condim > 3) {
-    log.warn(attributes.element(), "torsional and rolling friction are not supported; condim 3 is used");
-  }
+  geom.friction_rows = std::max(condim, 3);
   // MuJoCo's margin moves the surface; its gap only makes contacts known earlier.
   geom.thickness = std::max(0.0, attributes.number("margin", 0.0));
   geom.margin = std::max(0.0, attributes.number("gap", 0.0));
@@ -247,7 +249,7 @@ GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
       sphere);
   GeomSpec spec;
   spec.element = &request.element;
-  read_material(attributes, spec.geom, log);
+  read_material(attributes, spec.geom);
   const CompilerSettings& compiler = request.file.compiler();
   const int group = attributes.integer("group", 0);
   const bool weighed =

@@ -247,8 +247,11 @@ class Writer {
     } else {
       element.numbers("size", geom.shape.size());
     }
-    element.pose(geom.pose).numbers("friction", {geom.material.friction});
-    if (geom.frictionless) element.text("condim", "1");
+    element.pose(geom.pose).numbers(
+        "friction", {geom.material.friction, geom.material.torsional, geom.material.rolling});
+    if (geom.frictionless || geom.friction_rows != 3) {
+      element.text("condim", geom.frictionless ? "1" : std::to_string(geom.friction_rows));
+    }
     write_bits(element, "contype", geom.contact_type);
     write_bits(element, "conaffinity", geom.contact_affinity);
     if (geom.material.priority != 0) element.text("priority", std::to_string(geom.material.priority));
@@ -270,8 +273,10 @@ class Writer {
       Element(xml_, "pair")
           .text("geom1", geoms_[pair.first])
           .text("geom2", geoms_[pair.second])
-          .text("condim", pair.frictionless ? "1" : "3")
-          .numbers("friction", {mu, mu})
+          .text("condim", pair.frictionless ? "1" : std::to_string(pair.friction_rows))
+          .numbers("friction", {mu, pair.second_friction < 0.0 ? mu : pair.second_friction,
+                                pair.material.torsional, pair.material.rolling,
+                                pair.second_rolling < 0.0 ? pair.material.rolling : pair.second_rolling})
           .numbers("margin", {pair.thickness})
           .numbers("gap", {margin});
     }

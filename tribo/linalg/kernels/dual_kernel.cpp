@@ -26,11 +26,10 @@ bool DualKernel::factorize(const Operator& op, const Vector& d) {
       *w_, [&](Index g, auto& block) { block.diagonal() += d.segment(w_->start(g), w_->rows(g)); });
 }
 
-bool DualKernel::factorize(const Operator&, std::span<const Mat3> d) {
+bool DualKernel::factorize(const Operator&, const GroupBlocks& d) {
   assert(route_ == Route::through_rows);
   return factorize_rows(*w_, [&](Index g, auto& block) {
-    const Index rows = w_->rows(g);
-    block += d[g].topLeftCorner(rows, rows);
+    block += d.block(g, w_->rows(g));
   });
 }
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "tribo/linalg/block_cholesky.h"
@@ -47,7 +46,7 @@ class DualKernel {
   bool factorize(const Operator& op, const Vector& d);
   // The same with a symmetric positive definite block per constraint (scalar rows use entry (0, 0)); only
   // through_rows.
-  bool factorize(const Operator& op, std::span<const Mat3> d);
+  bool factorize(const Operator& op, const GroupBlocks& d);
 
   // x = (W + D)^-1 r; x may be r.
   void solve(const Operator& op, const Vector& r, Vector& x);

@@ -91,14 +91,14 @@ void PrimalLu::add_body_terms(const BlockJacobian& jacobian, std::size_t first, 
   }
 }
 
-void PrimalLu::add_term(const BlockJacobian& jacobian, const Term& term, const Mat3& d) {
+template <int N>
+void PrimalLu::add_term(const BlockJacobian& jacobian, const Term& term, const MatN<N>& d) {
   double* target = lu_.data() + term.offset;
-  const Index rows = jacobian.rows(term.group);
   const Index a_cols = jacobian.piece_cols(term.a);
   const Index b_cols = jacobian.piece_cols(term.b);
   const double* a = jacobian.piece_data(term.a);
   const double* b = jacobian.piece_data(term.b);
-  if (rows == 1) {
+  if constexpr (N == 1) {
     for (Index c = 0; c < b_cols; ++c, target += term.stride) {
       const double weighted = d(0, 0) * b[c];
       if (weighted == 0.0) continue;
@@ -107,26 +107,32 @@ void PrimalLu::add_term(const BlockJacobian& jacobian, const Term& term, const M
     return;
   }
   // Transposed, the rows of the piece fill registers. Columns of joints that the contact does not move are zero.
-  transposed_.resize(3 * static_cast<std::size_t>(a_cols));
-  double *a0 = transposed_.data(), *a1 = a0 + a_cols, *a2 = a1 + a_cols;
-  for (Index r = 0; r < a_cols; ++r, a += 3) {
-    a0[r] = a[0];
-    a1[r] = a[1];
-    a2[r] = a[2];
+  transposed_.resize(N * static_cast<std::size_t>(a_cols));
+  double* rows[N];
+  for (int k = 0; k < N; ++k) rows[k] = transposed_.data() + static_cast<std::size_t>(k) * a_cols;
+  for (Index r = 0; r < a_cols; ++r, a += N) {
+    for (int k = 0; k < N; ++k) rows[k][r] = a[k];
   }
-  const Mat3 weight = term.transposed_d ? Mat3(d.transpose()) : d;
+  const MatN<N> weight = term.transposed_d ? MatN<N>(d.transpose()) : d;
   for (Index c = 0; c < b_cols; ++c, target += term.stride) {
-    const Vec3 column(b[3 * c], b[3 * c + 1], b[3 * c + 2]);
+    const VecN<N> column = Eigen::Map<const VecN<N>>(b + N * c);
     if (column.isZero(0.0)) continue;
-    const Vec3 w = weight * column;
-    for (Index r = 0; r < a_cols; ++r) target[r] += w[0] * a0[r] + w[1] * a1[r] + w[2] * a2[r];
+    const VecN<N> w = weight * column;
+    if constexpr (N == 3) {
+      const double *a0 = rows[0], *a1 = rows[1], *a2 = rows[2];
+      for (Index r = 0; r < a_cols; ++r) target[r] += w[0] * a0[r] + w[1] * a1[r] + w[2] * a2[r];
+    } else {
+      for (int k = 0; k < N; ++k) {
+        for (Index r = 0; r < a_cols; ++r) target[r] += w[k] * rows[k][r];
+      }
+    }
   }
 }
 
-bool PrimalLu::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, std::span<const Mat3> d) {
+bool PrimalLu::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, const GroupBlocks& d) {
   mass_ = &mass;
   jacobian_ = &jacobian;
-  d_ = d;
+  d_ = &d;
   lu_.set_zero();
   for (Index t = 0; t < mass.block_count(); ++t) {
     const Index n = mass.block_size(t);
@@ -134,13 +140,15 @@ bool PrimalLu::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobia
     Eigen::Map<Matrix, 0, Stride>(lu_.data() + slot.offset, n, n, Stride(slot.stride)) = mass.block(t);
   }
   for (Index g = 0; g < jacobian.group_count(); ++g) {
-    if (jacobian.rows(g) == 3 ? d[g].isZero(0.0) : d[g](0, 0) == 0.0) continue;
     const std::size_t first = group_terms_[g], end = group_terms_[g + 1];
-    if (between_bodies_[g] != 0 && end > first) {
-      add_body_terms(jacobian, first, d[g]);
-    } else {
-      for (std::size_t k = first; k < end; ++k) add_term(jacobian, terms_[k], d[g]);
-    }
+    with_rows(jacobian.rows(g), [&](auto rows) {
+      const MatN<rows()> block = d.at<rows()>(g);
+      if (block.isZero(0.0)) return;
+      if constexpr (rows() == 3) {
+        if (between_bodies_[g] != 0 && end > first) return add_body_terms(jacobian, first, block);
+      }
+      for (std::size_t k = first; k < end; ++k) add_term<rows()>(jacobian, terms_[k], block);
+    });
   }
   has_factors_ = lu_.factorize();
   return has_factors_;
@@ -151,11 +159,9 @@ void PrimalLu::multiply(const Vector& x, Vector& y) {
   jacobian_->multiply(x, rows_);
   for (Index g = 0; g < jacobian_->group_count(); ++g) {
     const Index row = jacobian_->row_start(g);
-    if (jacobian_->rows(g) == 3) {
-      rows_.segment<3>(row) = (d_[g] * rows_.segment<3>(row)).eval();
-    } else {
-      rows_[row] *= d_[g](0, 0);
-    }
+    with_rows(jacobian_->rows(g), [&](auto rows) {
+      rows_.segment<rows()>(row) = (d_->at<rows()>(g) * rows_.segment<rows()>(row)).eval();
+    });
   }
   y.resize(x.size());
   mass_->multiply(x, y);
@@ -173,13 +179,13 @@ void PrimalLu::solve(const Vector& rhs, Vector& x, Index refinements) {
 // A factorisation runs at the speed of multiplications, a step of GMRES at that of memory, some four times slower per
 // number: so many steps cost as much.
 bool PrimalLu::solve_with_last_factors(const BlockDiagonal& mass, const BlockJacobian& jacobian,
-                                       std::span<const Mat3> d, const Vector& rhs, double tolerance,
+                                       const GroupBlocks& d, const Vector& rhs, double tolerance,
                                        Vector& x) {
   constexpr double kFlopsPerNumber = 4.0;
   if (!has_factors_ || rhs.size() == 0) return false;
   mass_ = &mass;
   jacobian_ = &jacobian;
-  d_ = d;
+  d_ = &d;
   const double numbers =
       static_cast<double>(lu_.factor_entries()) + 2.0 * static_cast<double>(jacobian.entry_count());
   const double worth = lu_.factor_flops() / (kFlopsPerNumber * numbers);
@@ -200,39 +206,43 @@ bool RowLu::analyze(const BlockMatrix& w) {
   return true;
 }
 
-bool RowLu::factorize(const BlockMatrix& w, std::span<const Mat3> p, std::span<const Mat3> q) {
+bool RowLu::factorize(const BlockMatrix& w, const GroupBlocks& p, const GroupBlocks& q) {
   w_ = &w;
-  p_ = p;
-  q_ = q;
+  p_ = &p;
+  q_ = &q;
   lu_.set_zero();
   for (Index g = 0; g < w.group_count(); ++g) {
-    const Index rows = w.rows(g);
-    const bool idle = rows == 3 ? p[g].isZero(0.0) : p[g](0, 0) == 0.0;
-    for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
-      const Index c = w.column(k);
-      if (idle && c != g) continue;
-      place_block(w, g, k, p[g]);
-      if (c != g) continue;
-      const BlockLu::Slot& slot = slots_[k];
-      for (Index column = 0; column < rows; ++column) {
-        double* target = lu_.data() + slot.offset + column * slot.stride;
-        for (Index row = 0; row < rows; ++row) target[row] += q[g](row, column);
+    with_rows(w.rows(g), [&](auto size) {
+      constexpr int n = size();
+      const MatN<n> left = p.at<n>(g);
+      const bool idle = left.isZero(0.0);
+      for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
+        const Index c = w.column(k);
+        if (idle && c != g) continue;
+        place_block<n>(w, k, left);
+        if (c != g) continue;
+        const BlockLu::Slot& slot = slots_[k];
+        const MatN<n> added = q.at<n>(g);
+        for (Index column = 0; column < n; ++column) {
+          double* target = lu_.data() + slot.offset + column * slot.stride;
+          for (Index row = 0; row < n; ++row) target[row] += added(row, column);
+        }
       }
-    }
+    });
   }
   return lu_.factorize();
 }
 
 // P_g W_gk at its place.
-void RowLu::place_block(const BlockMatrix& w, Index g, Index k, const Mat3& p) {
+template <int N>
+void RowLu::place_block(const BlockMatrix& w, Index k, const MatN<N>& p) {
   const BlockLu::Slot& slot = slots_[k];
-  const Index rows = w.rows(g);
   const Index cols = w.rows(w.column(k));
   const double* block = w.data(k);
   double* target = lu_.data() + slot.offset;
-  if (rows == 3 && cols == 3) {
-    const Mat3 product = p * Eigen::Map<const Mat3>(block);
-    Eigen::Map<Mat3, 0, Stride> placed(target, Stride(slot.stride));
+  if (cols == N && N > 1) {
+    const MatN<N> product = p * Eigen::Map<const MatN<N>>(block);
+    Eigen::Map<MatN<N>, 0, Stride> placed(target, Stride(slot.stride));
     if (slot.transposed) {
       placed = product.transpose();
     } else {
@@ -241,9 +251,9 @@ void RowLu::place_block(const BlockMatrix& w, Index g, Index k, const Mat3& p) {
     return;
   }
   for (Index column = 0; column < cols; ++column) {
-    for (Index row = 0; row < rows; ++row) {
+    for (Index row = 0; row < N; ++row) {
       double sum = 0.0;
-      for (Index inner = 0; inner < rows; ++inner) sum += p(row, inner) * block[inner + column * rows];
+      for (Index inner = 0; inner < N; ++inner) sum += p(row, inner) * block[inner + column * N];
       target[slot.transposed ? column + row * slot.stride : row + column * slot.stride] = sum;
     }
   }
@@ -255,11 +265,10 @@ void RowLu::multiply(const Vector& x, Vector& y) {
   w_->multiply(x, product_);
   for (Index g = 0; g < w_->group_count(); ++g) {
     const Index row = w_->start(g);
-    if (w_->rows(g) == 3) {
-      y.segment<3>(row) = p_[g] * product_.segment<3>(row) + q_[g] * x.segment<3>(row);
-    } else {
-      y[row] = p_[g](0, 0) * product_[row] + q_[g](0, 0) * x[row];
-    }
+    with_rows(w_->rows(g), [&](auto size) {
+      constexpr int n = size();
+      y.segment<n>(row) = p_->at<n>(g) * product_.segment<n>(row) + q_->at<n>(g) * x.segment<n>(row);
+    });
   }
 }
 

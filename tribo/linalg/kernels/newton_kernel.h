@@ -1,20 +1,20 @@
 // The linear systems of the semismooth Newton and interior-point solvers under the exact law, whose blocks are
 // not symmetric:
 //
-//   PrimalLu   H = A + J^T D J          [dofs], D[g] any 3x3 (scalar constraints use D[g](0, 0))
-//   RowLu      M = diag(P) W + diag(Q)  [rows], P[g], Q[g] any 3x3, W = J A^-1 J^T or an explicit W
+//   PrimalLu   H = A + J^T D J          [dofs], D[g] any square block per constraint
+//   RowLu      M = diag(P) W + diag(Q)  [rows], P[g], Q[g] any, W = J A^-1 J^T or an explicit W
 //
 // Both keep order, fill and places while the structure is unchanged; factorising again allocates nothing.
 // Solutions are refined against the matrix itself; backward_error() tells how good the last one was.
 #pragma once
 
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "tribo/linalg/block_lu.h"
 #include "tribo/linalg/block_patterns.h"
 #include "tribo/linalg/gmres.h"
+#include "tribo/linalg/group_blocks.h"
 
 namespace tribo {
 
@@ -25,7 +25,7 @@ class PrimalLu {
   void set_interrupt(const std::function<bool()>* interrupt) { lu_.set_interrupt(interrupt); }
 
   // False if singular to rounding. `d` and the matrices are used by solve() too and must stay.
-  bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, std::span<const Mat3> d);
+  bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, const GroupBlocks& d);
 
   // x = H^-1 rhs, with at most `refinements` steps of refinement while they help; x may not be rhs.
   void solve(const Vector& rhs, Vector& x, Index refinements = 1);
@@ -34,7 +34,7 @@ class PrimalLu {
   // was: a Newton method changes few blocks D between two steps. False where that takes longer than a factorisation
   // would, or there are no factors.
   bool solve_with_last_factors(const BlockDiagonal& mass, const BlockJacobian& jacobian,
-                               std::span<const Mat3> d, const Vector& rhs, double tolerance, Vector& x);
+                               const GroupBlocks& d, const Vector& rhs, double tolerance, Vector& x);
   void forget_factors() { has_factors_ = false; }
 
   double backward_error() const {
@@ -52,7 +52,8 @@ class PrimalLu {
     bool transposed_d;
   };
 
-  void add_term(const BlockJacobian& jacobian, const Term& term, const Mat3& d);
+  template <int N>
+  void add_term(const BlockJacobian& jacobian, const Term& term, const MatN<N>& d);
   void add_body_terms(const BlockJacobian& jacobian, std::size_t first, const Mat3& d);
   void multiply(const Vector& x, Vector& y);
 
@@ -65,7 +66,7 @@ class PrimalLu {
   const BlockDiagonal* mass_ = nullptr;
   const BlockJacobian* jacobian_ = nullptr;
   Numbers transposed_;
-  std::span<const Mat3> d_;
+  const GroupBlocks* d_ = nullptr;
   Vector rows_, residual_, correction_;
   Gmres gmres_;
   bool has_factors_ = false;
@@ -78,7 +79,7 @@ class RowLu {
   void set_interrupt(const std::function<bool()>* interrupt) { lu_.set_interrupt(interrupt); }
 
   // False if singular to rounding. The arguments are used by solve() too and must stay.
-  bool factorize(const BlockMatrix& w, std::span<const Mat3> p, std::span<const Mat3> q);
+  bool factorize(const BlockMatrix& w, const GroupBlocks& p, const GroupBlocks& q);
 
   void solve(const Vector& rhs, Vector& x, Index refinements = 1);
 
@@ -86,14 +87,15 @@ class RowLu {
   const BlockLu& lu() const { return lu_; }
 
  private:
-  void place_block(const BlockMatrix& w, Index g, Index k, const Mat3& p);
+  template <int N>
+  void place_block(const BlockMatrix& w, Index k, const MatN<N>& p);
   void multiply(const Vector& x, Vector& y);
 
   BlockLu lu_;
   RowPattern pattern_;                // prepared for
   std::vector<BlockLu::Slot> slots_;  // [blocks of W]
   const BlockMatrix* w_ = nullptr;
-  std::span<const Mat3> p_, q_;
+  const GroupBlocks *p_ = nullptr, *q_ = nullptr;
   Vector product_, residual_, correction_;
   double backward_error_ = 0.0;
 };

@@ -40,48 +40,49 @@ bool PrimalKernel::assemble_and_factorize(const BlockDiagonal& mass, const Block
     Eigen::Map<Matrix, 0, Stride>(values + slot.offset, n, n, Stride(slot.stride)) = mass.block(t);
   }
   for (const Term& term : terms_) {
-    const Index rows = jacobian.rows(term.group);
     const Index high = jacobian.piece_cols(term.high);
     const Index low = jacobian.piece_cols(term.low);
-    if (rows == 3 && high == 6 && low == 6) {
-      // Columns of three do not fill a register, those of the transposed piece do.
-      const Eigen::Matrix<double, 6, 3> a = Jacobian6(jacobian.piece_data(term.high)).transpose();
-      const Eigen::Matrix<double, 3, 6> b = weighted(term.group, Jacobian6(jacobian.piece_data(term.low)));
-      double* target = values + term.offset;
-      for (int c = 0; c < 6; ++c, target += term.stride) {
-        Eigen::Map<Eigen::Matrix<double, 6, 1>>(target) +=
-            a.col(0) * b(0, c) + a.col(1) * b(1, c) + a.col(2) * b(2, c);
+    with_rows(jacobian.rows(term.group), [&](auto size) {
+      constexpr int n = size();
+      if constexpr (n == 3) {
+        if (high == 6 && low == 6) {
+          // Columns of three do not fill a register, those of the transposed piece do.
+          const Eigen::Matrix<double, 6, 3> a = Jacobian6(jacobian.piece_data(term.high)).transpose();
+          const Eigen::Matrix<double, 3, 6> b =
+              weighted(size, term.group, Jacobian6(jacobian.piece_data(term.low)));
+          double* target = values + term.offset;
+          for (int c = 0; c < 6; ++c, target += term.stride) {
+            Eigen::Map<Eigen::Matrix<double, 6, 1>>(target) +=
+                a.col(0) * b(0, c) + a.col(1) * b(1, c) + a.col(2) * b(2, c);
+          }
+          return;
+        }
       }
-      continue;
-    }
-    // Rank-one updates: no temporary, so that nothing is allocated for any block size.
-    const BlockJacobian::Piece a = jacobian.piece(term.group, term.high);
-    const BlockJacobian::Piece b = jacobian.piece(term.group, term.low);
-    Eigen::Map<Matrix, 0, Stride> target(values + term.offset, high, low, Stride(term.stride));
-    for (Index c = 0; c < low; ++c) {
-      Vec3 column = Vec3::Zero();
-      for (Index r = 0; r < rows; ++r) column[r] = b(r, c);
-      column = weighted(term.group, column);
-      for (Index r = 0; r < rows; ++r) target.col(c) += a.row(r).transpose() * column[r];
-    }
+      // Rank-one updates: no temporary, so that nothing is allocated for any block size.
+      const BlockJacobian::Piece a = jacobian.piece(term.group, term.high);
+      const double* b = jacobian.piece_data(term.low);
+      Eigen::Map<Matrix, 0, Stride> target(values + term.offset, high, low, Stride(term.stride));
+      for (Index c = 0; c < low; ++c, b += n) {
+        const VecN<n> column = weighted(size, term.group, Eigen::Map<const VecN<n>>(b));
+        for (Index r = 0; r < n; ++r) target.col(c) += a.row(r).transpose() * column[r];
+      }
+    });
   }
   return cholesky_.factorize();
 }
 
 bool PrimalKernel::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian,
                              const Vector& weights) {
-  return assemble_and_factorize(mass, jacobian, [&](Index g, const auto& block) {
-    const double* w = weights.data() + jacobian.row_start(g);
-    const Vec3 diagonal = jacobian.rows(g) == 3 ? Vec3(w[0], w[1], w[2]) : Vec3(w[0], 0.0, 0.0);
+  return assemble_and_factorize(mass, jacobian, [&](auto rows, Index g, const auto& block) {
+    const VecN<rows()> diagonal = Eigen::Map<const VecN<rows()>>(weights.data() + jacobian.row_start(g));
     return (diagonal.asDiagonal() * block).eval();
   });
 }
 
 bool PrimalKernel::factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian,
-                             std::span<const Mat3> weights) {
-  return assemble_and_factorize(mass, jacobian, [&](Index g, const auto& block) {
-    if (jacobian.rows(g) == 3) return (weights[g] * block).eval();
-    return (weights[g](0, 0) * block).eval();
+                             const GroupBlocks& weights) {
+  return assemble_and_factorize(mass, jacobian, [&](auto rows, Index g, const auto& block) {
+    return (weights.at<rows()>(g) * block).eval();
   });
 }
 

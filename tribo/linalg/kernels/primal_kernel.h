@@ -1,5 +1,4 @@
-// Primal kernel: factorises H = A + J^T S J, S symmetric positive semi-definite per constraint (3x3 or
-// scalar), and solves with it. All Newton-like loops and, through the push-through identity, the dual kernel
+// Primal kernel: factorises H = A + J^T S J, S symmetric positive semi-definite per constraint, and solves with it. All Newton-like loops and, through the push-through identity, the dual kernel
 // stand on it.
 //
 // The symbolic part (order, fill, where every constraint's contribution goes) is kept while the contact graph
@@ -8,11 +7,11 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "tribo/linalg/block_cholesky.h"
 #include "tribo/linalg/block_patterns.h"
+#include "tribo/linalg/group_blocks.h"
 
 namespace tribo {
 
@@ -28,7 +27,7 @@ class PrimalKernel {
   // H = A + J^T diag(weights) J, weights [rows] >= 0. False if H is not positive definite to rounding.
   bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, const Vector& weights);
   // H = A + J^T S J with S[g] symmetric; a scalar constraint uses S[g](0, 0).
-  bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, std::span<const Mat3> weights);
+  bool factorize(const BlockDiagonal& mass, const BlockJacobian& jacobian, const GroupBlocks& weights);
 
   // x <- H^-1 x, [dofs].
   void solve_in_place(Eigen::Ref<Vector> x) const { cholesky_.solve_in_place(x); }

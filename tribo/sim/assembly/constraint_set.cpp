@@ -81,7 +81,7 @@ double* ConstraintSet::raw_piece_on(Index tree, Index dofs, bool& fresh) {
   const std::size_t start = used_;
   pieces_.push_back({tree, start});
   ++entry.piece_end;
-  used_ += static_cast<std::size_t>(rows_of(entry.data.kind)) * dofs;
+  used_ += static_cast<std::size_t>(entry.data.rows()) * dofs;
   if (used_ >= values_.size()) values_.resize(std::max(used_ + 1, 2 * values_.size()));
   return values_.data() + start;
 }
@@ -101,7 +101,7 @@ double* ConstraintSet::body_on(const Model& model, Index tree, Index body) {
 }
 
 void ConstraintSet::carry(const Vec3& velocity) {
-  entries_.back().data.bias += velocity;
+  entries_.back().data.bias.head<3>() += velocity;
   entries_.back().carried += velocity;
 }
 
@@ -135,6 +135,45 @@ void ConstraintSet::add_point_rows(const Kinematics& kinematics, Index body, con
     Eigen::Map<Mat3>(of_body + 9) += turning;
   }
   add_motion_columns(kinematics, body, rows, turning, block);
+}
+
+void ConstraintSet::add_elliptic_rows(const Kinematics& kinematics, Index body, const Vec3& point,
+                                      const Mat3& frame, double sign, const EllipticRows& rows) {
+  // Stored rows of a motion: velocity of the point, angular velocity.
+  const auto add = [&](const Vec3& linear, const Vec3& angular, double* to) {
+    RowValues given = RowValues::Zero();
+    const Vec3 slip = frame * linear, turn = frame * angular;
+    given[0] = slip[0];
+    given[1] = slip[1];
+    if (rows.given > 3) given[2] = turn[2];
+    if (rows.given > 4) given.segment<2>(3) = turn.head<2>();
+    given[rows.given - 1] = slip[2];
+    for (Index r = 0; r < rows.rows; ++r) {
+      if (rows.source[r] >= 0) to[r] += sign * rows.factor[r] * given[rows.source[r]];
+    }
+  };
+  const Model& model = kinematics.model();
+  const Index tree = model.body_tree(body);
+  if (tree < 0) {
+    if (body == 0) return;
+    const Vec3 linear = kinematics.point_velocity(body, point);
+    add(linear, kinematics.velocity(body).tail<3>(), entries_.back().data.bias.data());
+    entries_.back().carried += sign * (frame * linear);
+    return;
+  }
+  const Index first = model.tree_dof(tree);
+  double* block = piece_on(tree, model.tree_dof_count(tree));
+  const Vec3 arm = point - kinematics.origin(tree);
+  if (double* of_body = body_on(model, tree, body)) {
+    for (int c = 0; c < 3; ++c) {
+      add(Vec3::Unit(c), Vec3::Zero(), of_body + rows.rows * c);
+      add(Vec3::Unit(c).cross(arm), Vec3::Unit(c), of_body + rows.rows * (3 + c));
+    }
+  }
+  for (Index d = model.body_dof(body); d >= 0; d = model.dof_parent(d)) {
+    const Vec3 linear = kinematics.motion().col(d).head<3>(), angular = kinematics.motion().col(d).tail<3>();
+    add(linear + angular.cross(arm), angular, block + static_cast<std::ptrdiff_t>(rows.rows) * (d - first));
+  }
 }
 
 void ConstraintSet::add_point_row(const Kinematics& kinematics, Index body, const Vec3& point,

@@ -33,8 +33,8 @@ class ConstraintSet {
     // Where the constraint stands at the beginning of the step, m or rad: the gap of a rigid contact or limit, the error of
     // a coupling. Not finite: it constrains velocities only (friction, drives, compliant contacts).
     double position = kNoPosition;
-    Vec3 carried =
-        Vec3::Zero();  // part of the bias, m/s: velocity of bodies that no dof moves (mocap bodies)
+    // Part of the bias, m/s: velocity of bodies that no dof moves (mocap bodies); (t1, t2, n) of a contact.
+    Vec3 carried = Vec3::Zero();
     Index piece_begin = 0, piece_end = 0;
     Index body_begin = 0, body_end = 0;
   };
@@ -46,7 +46,7 @@ class ConstraintSet {
   // What a body adds to a piece: rows x 6 on its spatial velocity (problem/tree_structure.h), column-major.
   struct Body {
     Index piece, dof;  // the dof by which the body is named, in the tree
-    std::array<double, 18> block;
+    std::array<double, 6 * kMostRows> block;
   };
 
   // From now on bodies are kept as well. The rows must come from these kinematics, which must outlive the set.
@@ -71,6 +71,10 @@ class ConstraintSet {
   // Rows of the velocity of the point of `body`, in world axes. Of a body that no dof moves (a mocap body), its velocity
   // is known and goes into the bias and into Entry::carried.
   void add_point_rows(const Kinematics& kinematics, Index body, const Vec3& point, const Mat3& rows);
+  // The rows of a contact with coefficients of friction (problem/elliptic_rows.h), `sign` times those of the point and of
+  // the turning of `body`; frame: t1, t2, n.
+  void add_elliptic_rows(const Kinematics& kinematics, Index body, const Vec3& point, const Mat3& frame,
+                         double sign, const EllipticRows& rows);
   void add_point_row(const Kinematics& kinematics, Index body, const Vec3& point, const Vec3& direction);
   void add_angular_row(const Kinematics& kinematics, Index body, const Vec3& direction);
   // coefficient * v_dof.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tribo/base/types.h"
+#include "tribo/linalg/group_blocks.h"
 
 namespace tribo {
 
@@ -17,24 +17,24 @@ class ImpulseMemory {
     if (wanted > slots_.size()) slots_.resize(wanted);
     for (Slot& slot : slots_) slot.used = false;
   }
-  void store(std::uint64_t key, const Vec3& impulse) {
+  void store(std::uint64_t key, const RowValues& impulse) {
     std::size_t at = place(key);
     while (slots_[at].used && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
     slots_[at] = {key, impulse, true};
   }
   // Zero where the key is not known.
-  Vec3 find(std::uint64_t key) const {
-    if (slots_.empty()) return Vec3::Zero();
+  RowValues find(std::uint64_t key) const {
+    if (slots_.empty()) return RowValues::Zero();
     for (std::size_t at = place(key); slots_[at].used; at = (at + 1) & (slots_.size() - 1)) {
       if (slots_[at].key == key) return slots_[at].impulse;
     }
-    return Vec3::Zero();
+    return RowValues::Zero();
   }
 
  private:
   struct Slot {
     std::uint64_t key = 0;
-    Vec3 impulse = Vec3::Zero();
+    RowValues impulse = RowValues::Zero();
     bool used = false;
   };
   std::size_t place(std::uint64_t key) const {

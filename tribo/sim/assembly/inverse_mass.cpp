@@ -4,10 +4,10 @@
 
 namespace tribo {
 
-Mat3 InverseMass::block(const ConstraintSet& set, Index constraint, const FreeMotion& motion) {
+InverseMass::Block InverseMass::block(const ConstraintSet& set, Index constraint, const FreeMotion& motion) {
   const ConstraintSet::Entry& entry = set.entry(constraint);
-  const Index rows = rows_of(entry.data.kind);
-  Mat3 w = Mat3::Zero();
+  const Index rows = entry.data.rows();
+  Block w = Block::Zero(rows, rows);
   for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
     const ConstraintSet::Piece& piece = set.piece(p);
     const Index n = motion.dof_count(piece.tree);

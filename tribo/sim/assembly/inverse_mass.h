@@ -10,8 +10,9 @@ class FreeMotion;
 
 class InverseMass {
  public:
-  // W_ii; a scalar constraint fills the first entry only.
-  Mat3 block(const ConstraintSet& set, Index constraint, const FreeMotion& motion);
+  using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostRows, kMostRows>;
+  // W_ii, rows x rows of the constraint.
+  Block block(const ConstraintSet& set, Index constraint, const FreeMotion& motion);
   // Mean diagonal over `count` scalar constraints from `first` on.
   double mean(const ConstraintSet& set, Index first, Index count, const FreeMotion& motion);
 

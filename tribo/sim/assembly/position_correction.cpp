@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tribo/math/rtsafe.h"
+#include "tribo/problem/constraints.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
@@ -35,20 +36,22 @@ constexpr double kMostFlops = 2e7;
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 // The row of a constraint that its position belongs to: the normal of a contact, the only one of others.
-Index position_row(const ContactProblem& problem, Index i) {
-  return problem.kind(i) == ConstraintKind::contact ? 2 : 0;
-}
+Index position_row(const ContactProblem& problem, Index i) { return problem.rows(i) - 1; }
 
 bool is_two_sided(const ContactProblem& problem, Index i) {
-  return problem.kind(i) == ConstraintKind::bilateral;
+  return problem.interval(i).is_free();
 }
 
 // Whether a contact's friction is strictly inside its cone.
 bool sticks(const ContactProblem& problem, Index i, const Vector& impulse) {
   constexpr double kInside = 0.999;  // of the friction limit
-  if (problem.kind(i) != ConstraintKind::contact) return false;
-  const double* lambda = impulse.data() + problem.row(i);
-  return std::hypot(lambda[0], lambda[1]) < kInside * problem.friction(i) * lambda[2];
+  return visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        const auto lambda = cone.get(impulse);
+        return detail::tangent_norm(lambda) < kInside * cone.friction * lambda[cone.kNormal];
+      },
+      [](IntervalConstraint) { return false; });
 }
 
 }  // namespace
@@ -72,7 +75,7 @@ double PositionCorrection::predict(const ContactProblem& step, const Solution& s
 
 void PositionCorrection::add_row(const ContactProblem& step, Index i, Index r, bool two_sided, double error,
                                  double elasticity, const ContactLawSettings& settings) {
-  double w = step.delassus_diagonal(i)(r, r), scale = w;
+  double w = step.delassus_block(i)(r, r), scale = w;
   if (settings.coupling_compliance > 0.0) {  // of connects and welds: that of the group, see soften()
     scale = std::max(w, step.compliance()[step.row(i) + r] / settings.coupling_compliance);
   }
@@ -90,7 +93,7 @@ void PositionCorrection::choose_rows(const ContactProblem& step, const Vector& i
     const double error = two_sided || end_[i] < 0.0 ? share * end_[i] : end_[i];
     add_row(step, i, position_row(step, i), two_sided, error, elasticity, settings);
     if (!sticks(step, i, impulse)) continue;
-    for (const Index r : {0, 1}) add_row(step, i, r, true, 0.0, elasticity, settings);
+    for (Index r = 0; r < position_row(step, i); ++r) add_row(step, i, r, true, 0.0, elasticity, settings);
   }
 }
 

@@ -34,10 +34,9 @@ constexpr Index kDenseTree = 6;
 
 // Of one constraint.
 void copy_rows(const double* from, Index rows, double* to) {
-  to[0] = from[0];
-  if (rows == 1) return;
-  to[1] = from[1];
-  to[2] = from[2];
+  with_rows(rows, [&](auto n) {
+    for (int r = 0; r < n(); ++r) to[r] = from[r];
+  });
 }
 
 }  // namespace
@@ -169,7 +168,7 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
 void StepSolver::add_constraint(const ConstraintSet& set, Index i, ProblemFiller& filler,
                                 const TreeRoots* roots, const Kinematics* bodies) {
   const ConstraintSet::Entry& entry = set.entry(i);
-  const Index rows = rows_of(entry.data.kind);
+  const Index rows = entry.data.rows();
   filler.add_constraint(entry.data);
   for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
     const Index tree = set.piece(p).tree;
@@ -195,7 +194,7 @@ std::size_t StepSolver::add_contacts_of_one_tree(const ConstraintSet& set, std::
   Index tree = -1;
   while (count < std::min(blocks.size(), constraints.size())) {
     const ConstraintSet::Entry& entry = set.entry(constraints[count]);
-    if (rows_of(entry.data.kind) != 3 || entry.piece_end - entry.piece_begin != 1) break;
+    if (entry.data.rows() != 3 || entry.piece_end - entry.piece_begin != 1) break;
     const auto& piece = set.piece(entry.piece_begin);
     if (count > 0 && piece.tree != tree) break;
     tree = piece.tree;
@@ -214,8 +213,8 @@ std::size_t StepSolver::add_contacts_of_one_tree(const ConstraintSet& set, std::
 }
 
 void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
-                              const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
-                              std::vector<Vec3>& impulse, const Correction* correction) {
+                              const Settings& settings, const std::vector<RowValues>& start, Vector& velocity,
+                              std::vector<RowValues>& impulse, const Correction* correction) {
   const std::span<const Index> constraints{constraints_.data() + constraint_start_[island],
                                            constraints_.data() + constraint_start_[island + 1]};
   const std::span<const Index> trees{trees_.data() + tree_start_[island],
@@ -233,7 +232,7 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   slot.start.resize(slot.problem.row_count());
   Index row = 0;
   for (const Index i : constraints) {
-    const Index rows = rows_of(set.entry(i).data.kind);
+    const Index rows = set.entry(i).data.rows();
     copy_rows(start[i].data(), rows, slot.start.data() + row);
     known = known || !start[i].isZero(0.0);
     row += rows;
@@ -255,7 +254,7 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   result.missed_islands = result.error <= settings.tolerance ? 0 : 1;
   row = 0;
   for (const Index i : constraints) {
-    const Index rows = rows_of(set.entry(i).data.kind);
+    const Index rows = set.entry(i).data.rows();
     copy_rows(slot.solution.impulse.data() + row, rows, impulse[i].data());
     row += rows;
   }
@@ -318,11 +317,11 @@ void StepSolver::sort_by_size(Index islands) {
 }
 
 SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
-                               Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
-                               std::vector<Vec3>& impulse, const Correction* correction) {
+                               Workers& workers, const std::vector<RowValues>& start, Vector& velocity,
+                               std::vector<RowValues>& impulse, const Correction* correction) {
   velocity = motion.velocity;
   if (correction) correction->displacement.setZero(velocity.size());
-  impulse.assign(set.size(), Vec3::Zero());
+  impulse.assign(set.size(), RowValues::Zero());
   SolveSummary sum;
   deal(set);
   sum.islands = static_cast<Index>(constraint_start_.size()) - 1;

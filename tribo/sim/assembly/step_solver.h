@@ -49,8 +49,8 @@ class StepSolver {
     Vector& displacement;
   };
   SolveSummary solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
-                     Workers& workers, const std::vector<Vec3>& start, Vector& velocity,
-                     std::vector<Vec3>& impulse, const Correction* correction = nullptr);
+                     Workers& workers, const std::vector<RowValues>& start, Vector& velocity,
+                     std::vector<RowValues>& impulse, const Correction* correction = nullptr);
 
   // All constraints and all trees they touch (or all trees) in one problem, with its bodies where they were kept:
   // their kinematics must still be those of the constraints then.
@@ -73,8 +73,8 @@ class StepSolver {
   std::size_t add_contacts_of_one_tree(const ConstraintSet& set, std::span<const Index> constraints,
                                        const TreeRoots& roots, ProblemFiller& filler);
   void solve_island(Index island, Slot& slot, const ConstraintSet& set, const TreeMotion& motion,
-                    const Settings& settings, const std::vector<Vec3>& start, Vector& velocity,
-                    std::vector<Vec3>& impulse, const Correction* correction);
+                    const Settings& settings, const std::vector<RowValues>& start, Vector& velocity,
+                    std::vector<RowValues>& impulse, const Correction* correction);
   void correct_positions(std::span<const Index> constraints, std::span<const Index> trees, Slot& slot,
                          const ConstraintSet& set, const TreeMotion& motion, const Correction& correction,
                          SolveSummary& result);

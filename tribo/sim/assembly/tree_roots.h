@@ -24,7 +24,7 @@ class TreeRoots {
   // A of a tree that is more than a body: its M and, where it is given, a diagonal on top [n_t].
   bool set(Index tree, const TreeMatrix& mass, const double* diagonal);
 
-  // out <- block L^-1; rows is 1 or 3; column-major; the two must not overlap. Behind the block there must be one more number
+  // out <- block L^-1; rows is 1, 3, 4 or 6; column-major; the two must not overlap. Behind the block there must be one more number
   // that may be read, behind `out` one that may be written.
   void transform(Index tree, Index rows, const double* block, double* out) const;
   // The same for up to kBlocks blocks of three rows on a tree that is more than a body; results one after the other.

@@ -14,9 +14,54 @@ Mat3 contact_frame(const Vec3& n) {
   return frame;
 }
 
+RowValues ContactConstraint::to_world(const RowValues& impulse) const {
+  RowValues out = RowValues::Zero();
+  if (!rows.scaled) {
+    out.head<3>() = frame.transpose() * impulse.head<3>();
+    return out;
+  }
+  RowValues given = RowValues::Zero();
+  rows.to_given(impulse.data(), given.data());
+  out.head<3>() = frame.transpose() * Vec3(given[0], given[1], given[rows.given - 1]);
+  const Vec3 turn(rows.given > 4 ? given[3] : 0.0, rows.given > 4 ? given[4] : 0.0,
+                  rows.given > 3 ? given[2] : 0.0);
+  out.tail<3>() = frame.transpose() * turn;
+  return out;
+}
+
+RowValues ContactConstraint::to_local(const RowValues& impulse) const {
+  RowValues out = RowValues::Zero();
+  const Vec3 push = frame * impulse.head<3>();
+  if (!rows.scaled) {
+    out.head<3>() = push;
+    return out;
+  }
+  const Vec3 turn = frame * impulse.tail<3>();
+  RowValues given = RowValues::Zero();
+  given.head<2>() = push.head<2>();
+  if (rows.given > 3) given[2] = turn[2];
+  if (rows.given > 4) given.segment<2>(3) = turn.head<2>();
+  given[rows.given - 1] = push[2];
+  rows.to_stored(given.data(), out.data());
+  return out;
+}
+
 bool ContactConstraints::one_row(const Contact& contact) const {
   const Surface& surface = finder_->surface(contact.surface);
   return surface.frictionless || surface.friction == 0.0;
+}
+
+ProblemFiller::Constraint ContactConstraints::set_of(const Contact& contact) const {
+  const Surface& surface = finder_->surface(contact.surface);
+  ProblemFiller::Constraint data;
+  data.kind = one_row(contact) ? ConstraintKind::unilateral : ConstraintKind::contact;
+  data.key = contact.key;
+  if (data.kind == ConstraintKind::unilateral) return data;
+  data.friction = surface.friction;
+  if (!surface.rows.scaled) return data;
+  data.scaled_rows = surface.rows.rows;
+  for (Index r = 0; r < data.scaled_rows; ++r) data.unit[r] = surface.rows.unit[r];
+  return data;
 }
 
 Index ContactConstraints::add_one(const Contact& contact, Index number, const ProblemFiller::Constraint& data,
@@ -29,6 +74,11 @@ Index ContactConstraints::add_one(const Contact& contact, Index number, const Pr
     placed.frame << contact.normal.transpose(), Eigen::Matrix<double, 2, 3>::Zero();
     set.add_point_row(kinematics, contact.body_b, contact.position, contact.normal);
     set.add_point_row(kinematics, contact.body_a, contact.position, -contact.normal);
+  } else if (data.scaled_rows > 0) {
+    placed.frame = contact_frame(contact.normal);
+    placed.rows = finder_->surface(contact.surface).rows;
+    set.add_elliptic_rows(kinematics, contact.body_b, contact.position, placed.frame, 1.0, placed.rows);
+    set.add_elliptic_rows(kinematics, contact.body_a, contact.position, placed.frame, -1.0, placed.rows);
   } else {
     placed.frame = contact_frame(contact.normal);
     set.add_point_rows(kinematics, contact.body_b, contact.position, placed.frame);
@@ -46,12 +96,17 @@ namespace {
 bool is_tangential(const ConstraintSet& set, Index constraint, const FreeMotion& motion) {
   constexpr double kTangential = 1e-3;  // rad
   const ConstraintSet::Entry& entry = set.entry(constraint);
+  const Index rows = entry.data.rows();
+  const RowValues& unit = entry.data.unit;
   for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
     const double* column = set.values(set.piece(p));
     const Index n = motion.dof_count(set.piece(p).tree);
-    for (Index d = 0; d < n; ++d, column += 3) {
-      const double normal = std::abs(column[2]);
-      if (normal > kTangential * std::hypot(column[0], column[1])) return false;
+    for (Index d = 0; d < n; ++d, column += rows) {
+      double tangent = 0.0;
+      for (Index r = 0; r < rows - 1; ++r) {
+        if (unit[r] > 0.0) tangent = std::hypot(tangent, column[r] / unit[r]);
+      }
+      if (std::abs(column[rows - 1]) > kTangential * tangent) return false;
     }
   }
   return true;
@@ -65,10 +120,7 @@ void ContactConstraints::add(const std::vector<Contact>& contacts, const Kinemat
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     const Contact& contact = contacts[c];
     const Surface& surface = finder_->surface(contact.surface);
-    ProblemFiller::Constraint data;
-    data.kind = one_row(contact) ? ConstraintKind::unilateral : ConstraintKind::contact;
-    data.friction = data.kind == ConstraintKind::contact ? surface.friction : 0.0;
-    data.key = contact.key;
+    const ProblemFiller::Constraint data = set_of(contact);
     const Index number = add_one(contact, static_cast<Index>(c), data, kinematics, set);
     if (data.kind == ConstraintKind::contact && surface.is_rigid() && is_tangential(set, number, motion)) {
       set.drop_last();
@@ -78,27 +130,25 @@ void ContactConstraints::add(const std::vector<Contact>& contacts, const Kinemat
     // |W_ii|_rms of Castro et al. sec. V-B; one row: W_ii itself.
     double w = 0.0;
     if (!surface.is_rigid()) {
-      const Mat3 block = inverse_mass_.block(set, number, motion);
-      w = data.kind == ConstraintKind::contact ? block.norm() / 3.0 : block(0, 0);
+      const InverseMass::Block block = inverse_mass_.block(set, number, motion);
+      const bool usual = data.kind == ConstraintKind::contact && data.scaled_rows == 0;
+      w = usual ? Mat3(block).norm() / 3.0 : block(block.rows() - 1, block.rows() - 1);
     }
     const ContactTerms terms = contact_terms(surface, contact.gap, w, h, law == Law::convex, settings);
     ProblemFiller::Constraint& placed = set.entry(number).data;
-    const Index normal = data.kind == ConstraintKind::contact ? 2 : 0;
+    const Index normal = data.rows() - 1;
     placed.bias[normal] += terms.normal_bias;  // to the velocity of a surface that the user moves
     placed.compliance[normal] = terms.normal_compliance;
     if (surface.is_rigid()) set.entry(number).position = contact.gap;
-    if (normal == 2) placed.compliance[0] = placed.compliance[1] = terms.slip_compliance;
+    for (Index r = 0; r < normal; ++r) placed.compliance[r] = terms.slip_compliance;
   }
 }
 
 void ContactConstraints::add_with_bias(const std::vector<Contact>& contacts, Index c,
                                        const Kinematics& kinematics, double normal_bias, ConstraintSet& set) {
   const Contact& contact = contacts[c];
-  ProblemFiller::Constraint data;
-  data.kind = one_row(contact) ? ConstraintKind::unilateral : ConstraintKind::contact;
-  data.friction = data.kind == ConstraintKind::contact ? finder_->surface(contact.surface).friction : 0.0;
-  data.bias[data.kind == ConstraintKind::contact ? 2 : 0] = normal_bias;
-  data.key = contact.key;
+  ProblemFiller::Constraint data = set_of(contact);
+  data.bias[data.rows() - 1] = normal_bias;
   add_one(contact, c, data, kinematics, set);
 }
 

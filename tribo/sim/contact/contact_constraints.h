@@ -15,10 +15,11 @@ struct ContactConstraint {
   Index contact = 0;     // number among the contacts
   Index constraint = 0;  // number in the set
   Mat3 frame;            // its rows in world axes; of a frictionless contact n and zeros
+  EllipticRows rows;     // scaled: of a contact with coefficients of friction per row
 
-  // Impulse of the constraint in world axes, and back.
-  Vec3 to_world(const Vec3& impulse) const { return frame.transpose() * impulse; }
-  Vec3 to_local(const Vec3& impulse) const { return frame * impulse; }
+  // Impulse of the constraint in world axes: the force part, N s, then the torque part, N m s; and back.
+  RowValues to_world(const RowValues& impulse) const;
+  RowValues to_local(const RowValues& impulse) const;
 };
 
 class ContactConstraints {
@@ -37,6 +38,8 @@ class ContactConstraints {
 
  private:
   bool one_row(const Contact& contact) const;
+  // Set, friction and rows of a contact, without bias and compliance.
+  ProblemFiller::Constraint set_of(const Contact& contact) const;
   // One more in the list, with its rows; its number in the set.
   Index add_one(const Contact& contact, Index number, const ProblemFiller::Constraint& data,
                 const Kinematics& kinematics, ConstraintSet& set);

@@ -56,6 +56,8 @@ class ContactFinder {
 
   void weld_bodies();
   void choose_geoms();
+  static constexpr Index kSurfaceRows[] = {1, 3, 4, 6};
+  static Index rows_of_pair(const Geom& a, const Geom& b);
   Index surface_index(const Surface& surface);
   bool filtered(Index a, Index b) const;
   const GeomPair* explicit_pair(Index a, Index b) const;  // null if there is none

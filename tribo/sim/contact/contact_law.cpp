@@ -23,14 +23,35 @@ double combined_friction(double a, double b, FrictionRule rule) {
 
 }  // namespace
 
-Surface surface_of(const Material& material) {
-  return {material.friction, material.stiffness, material.dissipation_time, material.restitution, false};
+Surface surface_of(const Material& material, double second_friction, double second_rolling) {
+  Surface s;
+  s.friction = material.friction;
+  s.stiffness = material.stiffness;
+  s.dissipation_time = material.dissipation_time;
+  s.restitution = material.restitution;
+  s.coefficients = {material.friction, second_friction < 0.0 ? material.friction : second_friction,
+                    material.torsional, material.rolling,
+                    second_rolling < 0.0 ? material.rolling : second_rolling};
+  return s;
+}
+
+Surface Surface::with_rows(Index count) const {
+  Surface s = *this;
+  s.frictionless = count == 1;
+  const auto tangents = static_cast<std::size_t>(std::max<Index>(count, 3)) - 1;
+  for (std::size_t k = tangents; k < s.coefficients.size(); ++k) s.coefficients[k] = 0.0;
+  s.rows = EllipticRows({s.coefficients.data(), tangents});
+  if (s.rows.scaled) s.friction = s.rows.friction;  // 1, in scaled rows
+  return s;
 }
 
 Surface combine(const Material& a, const Material& b, FrictionRule rule) {
   if (a.priority != b.priority) return surface_of(a.priority > b.priority ? a : b);
   Surface s;
   s.friction = combined_friction(a.friction, b.friction, rule);
+  const double torsional = combined_friction(a.torsional, b.torsional, rule);
+  const double rolling = combined_friction(a.rolling, b.rolling, rule);
+  s.coefficients = {s.friction, s.friction, torsional, rolling, rolling};
   s.restitution = std::max(a.restitution, b.restitution);
   const bool rigid_a = std::isinf(a.stiffness), rigid_b = std::isinf(b.stiffness);
   if (rigid_a || rigid_b) {

@@ -14,6 +14,9 @@
 // the time step can resolve. sigma is 0 with the exact law, where stiction needs no regularisation.
 #pragma once
 
+#include <array>
+
+#include "tribo/problem/elliptic_rows.h"
 #include "tribo/sim/world.h"
 
 namespace tribo {
@@ -35,13 +38,18 @@ struct Surface {
   double dissipation_time = 0.0;
   double restitution = 0.0;
   bool frictionless = false;  // one row
+  // With all coefficients: sliding along t1 and t2 [1], torsion, rolling about t1 and t2 [m]; zero beyond its rows.
+  std::array<double, 5> coefficients{};
+  EllipticRows rows = {};  // of a contact with these coefficients; scaled where they are not one pair of sliding
+  // The same as a contact of 1, 3, 4 or 6 rows.
+  Surface with_rows(Index count) const;
 
   bool is_rigid() const { return stiffness > 1e300; }
 };
 
 Surface combine(const Material& a, const Material& b, FrictionRule rule);
-// One material given for the pair itself.
-Surface surface_of(const Material& material);
+// One material given for the pair itself; along the second tangent these, or where negative the same as along the first.
+Surface surface_of(const Material& material, double second_friction = -1.0, double second_rolling = -1.0);
 
 // e_n of a rigid contact or limit.
 inline double rigid_bias(double gap, double h, const ContactLawSettings& settings) {

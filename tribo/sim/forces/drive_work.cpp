@@ -29,7 +29,7 @@ double mean_force(const Drive& drive, bool implicit, double rate0, double rate1,
 }  // namespace
 
 double drive_work(const World& world, const JointConstraints& joints, const ConstraintSet& set,
-                  const std::vector<Vec3>& impulse, const State& begun, const Vector& velocity,
+                  const std::vector<RowValues>& impulse, const State& begun, const Vector& velocity,
                   const Vector& input, const Vector& applied, Scheme scheme, double h) {
   Kinematics kinematics(world.model);  // of transmissions that depend on the state
   if (begun.mocap.size() > 0) kinematics.set_mocap(begun.mocap);

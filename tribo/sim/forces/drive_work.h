@@ -15,7 +15,7 @@ namespace tribo {
 // The step went from `begun` to the velocity `velocity` [dofs] with these inputs [actuators] and applied forces [dofs];
 // `impulse` [constraints of the set], N s. Cost: proportional to dofs, actuators and constraints.
 double drive_work(const World& world, const JointConstraints& joints, const ConstraintSet& set,
-                  const std::vector<Vec3>& impulse, const State& begun, const Vector& velocity,
+                  const std::vector<RowValues>& impulse, const State& begun, const Vector& velocity,
                   const Vector& input, const Vector& applied, Scheme scheme, double h);
 
 }  // namespace tribo

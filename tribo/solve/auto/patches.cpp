@@ -174,6 +174,10 @@ bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) 
                                 .key = problem.key(i)};
     c.bias.head(n) = problem.bias().segment(row, n);
     c.compliance.head(n) = problem.compliance().segment(row, n);
+    if (problem.has_row_units() && n > 1) {
+      c.scaled_rows = n;
+      for (Index r = 0; r < n; ++r) c.unit[r] = problem.row_unit(row + r);
+    }
     filler_.add_constraint(c);
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
       filler_.add_piece(local_tree_[jacobian.piece_tree(p)], jacobian.piece_data(p));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tribo/base/random.h"
+#include "tribo/problem/constraints.h"
 #include "tribo/solve/solver.h"
 
 namespace tribo {
@@ -14,17 +15,23 @@ constexpr double kAtLimit = 0.5;  // of the others, with all the friction there 
 constexpr double kChanged = 0.3;  // share of constraints changed near the best iterate
 
 void draw(const ContactProblem& problem, Index i, double impulse, detail::Random& random, Vector& start) {
-  const Index row = problem.row(i);
-  if (problem.kind(i) != ConstraintKind::contact) {
-    start[row] = impulse * random.uniform(-1.0, 1.0);
-    return;
-  }
-  const double normal = random.uniform() < kOpen ? 0.0 : impulse * random.uniform();
-  const double share = random.uniform() < kAtLimit ? 1.0 : random.uniform();
-  Vec2 way = random.unit_vector().head<2>();
-  way /= std::max(way.norm(), 1e-3);
-  start.segment<2>(row) = problem.friction(i) * normal * share * way;
-  start[row + 2] = normal;
+  visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        constexpr int tangents = cone.kRows - 1;
+        const double normal = random.uniform() < kOpen ? 0.0 : impulse * random.uniform();
+        const double share = random.uniform() < kAtLimit ? 1.0 : random.uniform();
+        VecN<tangents> direction;
+        if constexpr (tangents == 2) {
+          direction = random.unit_vector().template head<2>();
+        } else {
+          for (double& entry : direction) entry = random.uniform(-1.0, 1.0);
+        }
+        direction /= std::max(direction.norm(), 1e-3);
+        cone.tangent(start) = cone.friction * normal * share * direction;
+        cone.normal(start) = normal;
+      },
+      [&](IntervalConstraint row) { start[row.row] = impulse * random.uniform(-1.0, 1.0); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tribo/problem/constraints.h"
 #include "tribo/solve/systems/newton_system.h"
 #include "tribo/solve/systems/small_delassus.h"
 
@@ -77,11 +78,11 @@ double scale_spread(const ContactProblem& problem) {
 
 double sliding_share(const ContactProblem& problem, const Vector& impulse) {
   Index sliding = 0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    const Vec3 r = impulse.segment<3>(problem.row(i));
-    if (r[2] > 0.0 && r.head<2>().norm() >= kSliding * problem.friction(i) * r[2]) ++sliding;
-  }
+  for_each_cone(problem, [&](auto cone) {
+    const auto r = cone.get(impulse);
+    const double pressed = r[cone.kNormal];
+    if (pressed > 0.0 && tangent_norm(r) >= kSliding * cone.friction * pressed) ++sliding;
+  });
   return static_cast<double>(sliding) / static_cast<double>(std::max<Index>(1, problem.contact_count()));
 }
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "tribo/solve/law/one_contact.h"
+#include "tribo/solve/law/one_cone.h"
 
 namespace tribo {
 namespace {
@@ -56,17 +56,6 @@ void add_stage(std::vector<Stage>& stages, const Stage& stage) {
   found->factorizations += stage.factorizations;
   found->seconds += stage.seconds;
   found->error = std::max(found->error, stage.error);
-}
-
-// Constraint i as if there were no other, from zero.
-Vec3 solve_alone(const ContactProblem& problem, Index i, Law law) {
-  const Index row = problem.row(i);
-  if (problem.kind(i) != ConstraintKind::contact) {
-    return Vec3(scalar_row(problem, i, 1.0).solve(problem.free_velocity()[row], 0.0), 0.0, 0.0);
-  }
-  Mat3 w = problem.delassus_diagonal(i);
-  w.diagonal() += problem.compliance().segment<3>(row);
-  return solve_one_contact(w, problem.free_velocity().segment<3>(row), problem.friction(i), law);
 }
 
 }  // namespace
@@ -142,7 +131,7 @@ bool IslandDriver::solve_single(const ContactProblem& problem, Index i, const Ve
                                 double& before, double& after) {
   const Index row = problem.row(i), n = problem.rows(i);
   const auto q = problem.free_velocity().segment(row, n);
-  const auto w = problem.delassus_diagonal(i).topLeftCorner(n, n);
+  const auto w = problem.delassus_block(i);
   auto lambda = impulse.segment(row, n);
   auto u = velocity_.segment(row, n);
   const auto error = [&] {
@@ -154,7 +143,7 @@ bool IslandDriver::solve_single(const ContactProblem& problem, Index i, const Ve
   if (!lambda.isZero(0.0)) u += w.lazyProduct(lambda);
   before = after = error();
   if (!(before <= island_settings_.tolerance)) {
-    lambda = solve_alone(problem, i, island_settings_.law).head(n);
+    solve_alone(problem, i, island_settings_.law, lambda);
     u = q + w.lazyProduct(lambda);
     after = error();
   }

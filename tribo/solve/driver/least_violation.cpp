@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tribo/math/rtsafe.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 namespace {
@@ -272,7 +273,7 @@ void LeastViolation::refine(const ContactProblem& problem, Law law) {
     const Index row = problem.row(i), n = problem.rows(i);
     auto y = ray_.segment(row, n);
     if (y.isZero(0.0)) continue;
-    const Mat3& d = derivative_[i];
+    const auto d = derivative_.block(i, n);
     switch (demand_of(problem, i, law)) {
       case Demand::none:
         break;
@@ -286,10 +287,10 @@ void LeastViolation::refine(const ContactProblem& problem, Law law) {
         y[0] -= d(0, 0) * change_[row];
         break;
       case Demand::dual_cone: {
-        y -= d * change_.segment<3>(row);
-        y[2] = std::max(0.0, y[2]);
-        const double limit = problem.friction(i) * y[2], tangent = y.head<2>().norm();
-        if (tangent > limit) y.head<2>() *= limit / tangent;
+        y -= d.lazyProduct(change_.segment(row, n));
+        y[n - 1] = std::max(0.0, y[n - 1]);
+        const double limit = problem.friction(i) * y[n - 1], tangent = y.head(n - 1).norm();
+        if (tangent > limit) y.head(n - 1) *= limit / tangent;
         break;
       }
     }

@@ -62,7 +62,7 @@ class LeastViolation {
   std::vector<double> row_weight_;                       // [constraints] delta w_i; log w_i on the way there
   std::vector<double> sum_;                              // [trees]
   std::vector<Index> count_;                             // [trees]
-  std::vector<Mat3> derivative_;                         // D / delta
+  GroupBlocks derivative_;                               // D / delta
   Vector v_, center_, gradient_, direction_, weighted_;  // [dofs]
   Vector u_, change_, ray_, pruned_;                     // [rows]
   Numbers scratch_;

@@ -14,7 +14,10 @@ constexpr double kNoFriction = 1e-12;
 constexpr double kFixedStiffness = 1e20;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double smaller_eigenvalue(const Vec3& x) { return jordan_eigenvalues(x)[0]; }
+template <int N>
+double smaller_eigenvalue(const VecN<N>& x) {
+  return jordan_eigenvalues(x)[0];
+}
 
 // Largest step <= limit that keeps value + step * change > 0.
 double scalar_step(double value, double change, double limit) {
@@ -22,37 +25,47 @@ double scalar_step(double value, double change, double limit) {
 }
 
 // The same for a cone. Most do not limit: whether x + limit * change is inside costs less than where it leaves.
-double cone_step(const Vec3& x, const Vec3& change, double limit) {
-  const Vec3 end = x + limit * change;
-  if (end[2] > 0.0 && end[2] * end[2] > end[0] * end[0] + end[1] * end[1]) return limit;
+template <int N>
+double cone_step(const VecN<N>& x, const VecN<N>& change, double limit) {
+  const VecN<N> end = x + limit * change;
+  const double normal = end[N - 1];
+  if (normal > 0.0 && normal * normal > end.template head<N - 1>().squaredNorm()) return limit;
   return step_length_to_cone(x, change, limit);
 }
 
-Vec3 pushed_inside(Vec3 x, double margin) {
-  x = project_cone(x, 1.0);
-  x[2] += margin;
+template <int N>
+VecN<N> pushed_inside(const VecN<N>& from, double margin) {
+  VecN<N> x = project_cone(from, 1.0);
+  x[N - 1] += margin;
   return x;
 }
 
 }  // namespace
 
 void IpmCones::set_scaling(const ContactProblem& problem, Index i) {
-  const Index row = problem.row(i);
-  const Mat3& w = problem.delassus_diagonal(i);
   const double least = 1e-12 * problem.scale(i);
-  if (problem.kind(i) != ConstraintKind::contact) {
-    scale_[row] = 1.0 / std::sqrt(std::max(w(0, 0) + problem.compliance()[row], least));
-    return;
-  }
-  const Vec3 diagonal = w.diagonal() + problem.compliance().segment<3>(row);
-  const double mu = problem.friction(i);
-  if (mu < kNoFriction) {
-    scale_.segment<3>(row).setConstant(1.0 / std::sqrt(std::max(diagonal[2], least)));
-    return;
-  }
-  const double mean = (diagonal[0] + diagonal[1] + diagonal[2] / mu / mu) / 3.0;
-  const double s = 1.0 / std::sqrt(std::max(mean, least));
-  scale_.segment<3>(row) << s, s, s / mu;
+  visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const VecN<n> diagonal =
+            problem.delassus_block<n>(i).diagonal() + problem.compliance().segment<n>(cone.row);
+        const double mu = cone.friction;
+        if (mu < kNoFriction) {
+          cone.rows(scale_).setConstant(1.0 / std::sqrt(std::max(diagonal[n - 1], least)));
+          return;
+        }
+        double mean = diagonal[0];
+        for (int r = 1; r < n - 1; ++r) mean += diagonal[r];
+        mean = (mean + diagonal[n - 1] / mu / mu) / n;
+        const double s = 1.0 / std::sqrt(std::max(mean, least));
+        cone.tangent(scale_).setConstant(s);
+        cone.normal(scale_) = s / mu;
+      },
+      [&](IntervalConstraint row) {
+        scale_[row.row] =
+            1.0 / std::sqrt(std::max(problem.delassus_scalar(i) + problem.compliance()[row.row], least));
+      });
 }
 
 void IpmCones::add_scalar(Index constraint, Index row, double lower, double upper) {
@@ -70,31 +83,22 @@ void IpmCones::add_scalar(Index constraint, Index row, double lower, double uppe
 }
 
 void IpmCones::add_blocks(const ContactProblem& problem, Index i) {
-  const Index row = problem.row(i);
-  switch (problem.kind(i)) {
-    case ConstraintKind::contact:
-      if (problem.friction(i) >= kNoFriction) {
-        cones_.push_back({});
-        cones_.back().constraint = i;
-        cones_.back().row = row;
-        cones_.back().mu = problem.friction(i);
-        ++pair_count_;
-      } else {
-        fixed_rows_.push_back(row);
-        fixed_rows_.push_back(row + 1);
-        add_scalar(i, row + 2, 0.0, kInfinity);
-      }
-      break;
-    case ConstraintKind::unilateral:
-      add_scalar(i, row, 0.0, kInfinity);
-      break;
-    case ConstraintKind::bilateral:
-      add_scalar(i, row, -kInfinity, kInfinity);
-      break;
-    case ConstraintKind::box:
-      add_scalar(i, row, problem.lower(i), problem.upper(i));
-      break;
-  }
+  visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        if (cone.friction >= kNoFriction) {
+          Cone<n>& pair = cones_.of<n>().emplace_back();
+          pair.constraint = i;
+          pair.row = cone.row;
+          pair.mu = cone.friction;
+          ++pair_count_;
+        } else {
+          for (Index r = 0; r < n - 1; ++r) fixed_rows_.push_back(cone.row + r);
+          add_scalar(i, cone.row + n - 1, 0.0, kInfinity);
+        }
+      },
+      [&](IntervalConstraint row) { add_scalar(i, row.row, row.set.lower, row.set.upper); });
 }
 
 void IpmCones::prepare(const ContactProblem& problem) {
@@ -109,7 +113,7 @@ void IpmCones::prepare(const ContactProblem& problem) {
     }
     // Bounds that force an impulse set the unit as well.
     const double forced = std::max({problem.lower(i), -problem.upper(i), 0.0});
-    if (problem.kind(i) == ConstraintKind::box && forced < kInfinity) {
+    if (forced < kInfinity) {
       unit_ = std::max(unit_, forced / scale_[row]);
     }
   }
@@ -144,18 +148,27 @@ void IpmCones::place(Scalar& scalar, double wish, double w, double margin) {
 void IpmCones::start_cold() {
   x_.setZero();
   y_.setZero();
-  for (const Cone& cone : cones_) x_[cone.row + 2] = y_[cone.row + 2] = 1.0;
+  cones_.for_each_item([&](const auto& cone) {
+    const Index normal = cone.row + cone.kRows - 1;
+    x_[normal] = y_[normal] = 1.0;
+  });
   for (Scalar& scalar : scalars_) place(scalar, 0.0, 0.0, 1.0);
 }
 
 void IpmCones::start_from(const Vector* x, const Vector* y, double margin) {
-  for (const Cone& cone : cones_) {
-    const Vec3 e = jordan_identity();
-    const Vec3 x_cone = x != nullptr ? pushed_inside(x->segment<3>(cone.row), margin) : e;
-    const Vec3 y_cone = y != nullptr ? pushed_inside(y->segment<3>(cone.row), margin) : e;
-    x_.segment<3>(cone.row) = x_cone;
-    y_.segment<3>(cone.row) = y_cone;
-  }
+  cones_.for_each_item([&](const auto& cone) {
+    const auto e = jordan_unit<std::decay_t<decltype(cone)>::kRows>();
+    if (x != nullptr) {
+      cone.rows(x_) = pushed_inside(cone.get(*x), margin);
+    } else {
+      cone.rows(x_) = e;
+    }
+    if (y != nullptr) {
+      cone.rows(y_) = pushed_inside(cone.get(*y), margin);
+    } else {
+      cone.rows(y_) = e;
+    }
+  });
   for (Scalar& scalar : scalars_) {
     const double wish = x != nullptr ? (*x)[scalar.row] : 0.0;
     const double w = y != nullptr ? (*y)[scalar.row] : 0.0;
@@ -164,14 +177,15 @@ void IpmCones::start_from(const Vector* x, const Vector* y, double margin) {
 }
 
 void IpmCones::start_clamped() {
-  const auto clamped = [](Vec3 x) {
-    x[2] = std::max({1.0, std::abs(x[2]), 1.0 + detail::tangent_norm(x)});
-    return x;
-  };
-  for (const Cone& cone : cones_) {
-    x_.segment<3>(cone.row) = clamped(x_.segment<3>(cone.row) + dx_.segment<3>(cone.row));
-    y_.segment<3>(cone.row) = clamped(y_.segment<3>(cone.row) + dy_.segment<3>(cone.row));
-  }
+  cones_.for_each_item([&](const auto& cone) {
+    constexpr int n = std::decay_t<decltype(cone)>::kRows;
+    const auto clamped = [](VecN<n> x) {
+      x[n - 1] = std::max({1.0, std::abs(x[n - 1]), 1.0 + detail::tangent_norm(x)});
+      return x;
+    };
+    cone.rows(x_) = clamped(cone.get(x_) + cone.get(dx_));
+    cone.rows(y_) = clamped(cone.get(y_) + cone.get(dy_));
+  });
   for (Scalar& scalar : scalars_) {
     const double wish = x_[scalar.row] + dx_[scalar.row];
     const double w = y_[scalar.row] + dy_[scalar.row];
@@ -183,11 +197,11 @@ void IpmCones::start_clamped() {
 
 void IpmCones::start_shifted(const Vector& z) {
   double outside_x = -kInfinity, outside_y = -kInfinity;
-  for (const Cone& cone : cones_) {
-    const Vec3 x = z.segment<3>(cone.row);
+  cones_.for_each_item([&](const auto& cone) {
+    const auto x = cone.get(z);
     outside_x = std::max(outside_x, -smaller_eigenvalue(x));
-    outside_y = std::max(outside_y, -smaller_eigenvalue(-x));
-  }
+    outside_y = std::max(outside_y, -smaller_eigenvalue(decltype(cone.get(z))(-x)));
+  });
   for (const Scalar& scalar : scalars_) {
     if (!scalar.low.active || scalar.high.active) continue;
     outside_x = std::max(outside_x, scalar.lower - z[scalar.row]);
@@ -195,10 +209,11 @@ void IpmCones::start_shifted(const Vector& z) {
   }
   const double shift_x = outside_x >= -1e-8 ? 1.0 + outside_x : 0.0;
   const double shift_y = outside_y >= -1e-8 ? 1.0 + outside_y : 0.0;
-  for (const Cone& cone : cones_) {
-    x_.segment<3>(cone.row) = z.segment<3>(cone.row) + shift_x * jordan_identity();
-    y_.segment<3>(cone.row) = -z.segment<3>(cone.row) + shift_y * jordan_identity();
-  }
+  cones_.for_each_item([&](const auto& cone) {
+    const auto e = jordan_unit<std::decay_t<decltype(cone)>::kRows>();
+    cone.rows(x_) = cone.get(z) + shift_x * e;
+    cone.rows(y_) = -cone.get(z) + shift_y * e;
+  });
   for (Scalar& scalar : scalars_) {
     place(scalar, z[scalar.row], 0.0, 1.0);
     if (!scalar.low.active || scalar.high.active) continue;
@@ -215,7 +230,8 @@ void IpmCones::clear_fixed(Vector& rows) const {
 
 void IpmCones::add_slip(Law law, const Vector& w, Vector& to) const {
   if (law != Law::exact) return;
-  for (const Cone& cone : cones_) to[cone.row + 2] += detail::norm2(w[cone.row], w[cone.row + 1]);
+  cones_.for_each_item(
+      [&](const auto& cone) { to[cone.row + cone.kRows - 1] += detail::tangent_norm(cone.get(w)); });
 }
 
 void IpmCones::primal_residual(Law law, const Vector& w, Vector& rp) const {
@@ -224,52 +240,54 @@ void IpmCones::primal_residual(Law law, const Vector& w, Vector& rp) const {
   clear_fixed(rp);
 }
 
-bool IpmCones::scale_cone(Cone& cone, Law law, const Vector& compliance, const Vector& w, RowBlocks& blocks) {
-  cone.scaling = nesterov_todd(x_.segment<3>(cone.row), y_.segment<3>(cone.row));
+template <int N>
+bool IpmCones::scale_cone(Cone<N>& cone, Law law, const Vector& compliance, const Vector& w,
+                          RowBlocks& blocks) {
+  cone.scaling = nesterov_todd(cone.get(x_), cone.get(y_));
   if (!cone.scaling.valid) return false;
   cone.n = cone.scaling.matrix();
   cone.n_inverse = cone.scaling.inverse();
   cone.n2 = cone.scaling.squared_inverse();
-  cone.centre = cone.n * y_.segment<3>(cone.row);
-  const Vec3 s = scale_.segment<3>(cone.row);
-  const Vec3 s_inverse = s.cwiseInverse();
-  const auto r = compliance.segment<3>(cone.row);
-  Vec2 slide = Vec2::Zero();  // w_t / |w_t|, what G has beside the identity
+  cone.centre = cone.n * y_.segment<N>(cone.row);
+  const VecN<N> s = cone.get(scale_);
+  const VecN<N> s_inverse = s.cwiseInverse();
+  const auto r = compliance.segment<N>(cone.row);
+  VecN<N - 1> slide = VecN<N - 1>::Zero();  // w_t / |w_t|, what G has beside the identity
   if (law == Law::exact) {
-    const double slip = detail::norm2(w[cone.row], w[cone.row + 1]);
-    if (slip > 0.0) slide << w[cone.row] / slip, w[cone.row + 1] / slip;
+    const double slip = detail::tangent_norm(cone.get(w));
+    if (slip > 0.0) slide = w.segment<N - 1>(cone.row) / slip;
   }
-  Mat3& p = blocks.p[cone.constraint];
-  Mat3& q = blocks.q[cone.constraint];
-  Mat3& inverse = blocks.q_inverse[cone.constraint];
+  auto&& p = blocks.p.at<N>(cone.constraint);
+  auto&& q = blocks.q.at<N>(cone.constraint);
+  auto&& inverse = blocks.q_inverse.at<N>(cone.constraint);
   p.setIdentity();
-  p.row(2).head<2>() << s_inverse[2] * slide[0] * s[0], s_inverse[2] * slide[1] * s[1];
+  for (int k = 0; k < N - 1; ++k) p(N - 1, k) = s_inverse[N - 1] * slide[k] * s[k];
   q = s_inverse.asDiagonal() * cone.n2 * s_inverse.asDiagonal();
   if (r.isZero(0.0)) {
     inverse = s.asDiagonal() * cone.scaling.squared() * s.asDiagonal();
   } else {
     q += p * r.asDiagonal();
     // (N^-2 + G R~)^-1 = N (I + N G R~ N)^-1 N: no difference of large numbers.
-    const Vec3 r_scaled = s.cwiseAbs2().cwiseProduct(r);
-    Mat3 g = Mat3::Identity();
-    g.row(2).head<2>() = slide.transpose();
-    const Mat3 inner = Mat3::Identity() + cone.n * g * r_scaled.asDiagonal() * cone.n;
+    const VecN<N> r_scaled = s.cwiseAbs2().cwiseProduct(r);
+    MatN<N> g = MatN<N>::Identity();
+    g.row(N - 1).template head<N - 1>() = slide.transpose();
+    const MatN<N> inner = MatN<N>::Identity() + cone.n * g * r_scaled.asDiagonal() * cone.n;
     inverse = s.asDiagonal() * (cone.n * inner.partialPivLu().solve(cone.n)) * s.asDiagonal();
   }
-  Mat3& d = blocks.d[cone.constraint];  // inverse * p
-  d.col(0) = inverse.col(0) + p(2, 0) * inverse.col(2);
-  d.col(1) = inverse.col(1) + p(2, 1) * inverse.col(2);
-  d.col(2) = inverse.col(2);
+  auto&& d = blocks.d.at<N>(cone.constraint);  // inverse * p
+  for (int k = 0; k < N - 1; ++k) d.col(k) = inverse.col(k) + p(N - 1, k) * inverse.col(N - 1);
+  d.col(N - 1) = inverse.col(N - 1);
   return true;
 }
 
 bool IpmCones::scale_pairs(const ContactProblem& problem, Law law, const Vector& compliance, const Vector& w,
                            double bilateral, RowBlocks& blocks) {
   bool inside = true;
-  for (Cone& cone : cones_) inside = scale_cone(cone, law, compliance, w, blocks) && inside;
+  cones_.for_each_item(
+      [&](auto& cone) { inside = scale_cone(cone, law, compliance, w, blocks) && inside; });
   for (const Scalar& scalar : scalars_) {
     const Index i = scalar.constraint;
-    const bool is_contact = problem.kind(i) == ConstraintKind::contact;
+    const bool is_contact = problem.rows(i) > 1;  // one without friction: three rows
     double stiffness = scalar.stiffness();
     if (scalar.fixed) {
       stiffness = kFixedStiffness;
@@ -294,13 +312,15 @@ bool IpmCones::scale_pairs(const ContactProblem& problem, Law law, const Vector&
 }
 
 void IpmCones::aim(double mu, bool second_order, double share, const Vector& rp, Vector& r) {
-  for (Cone& cone : cones_) {
-    Vec3 excess(0.0, 0.0, -mu);
+  cones_.for_each_item([&](auto& cone) {
+    constexpr int n = std::decay_t<decltype(cone)>::kRows;
+    VecN<n> excess = -mu * jordan_unit<n>();
     if (second_order) {
-      excess += jordan_product(cone.n * dy_.segment<3>(cone.row), cone.n_inverse * dx_.segment<3>(cone.row));
+      const VecN<n> dy = cone.n * cone.get(dy_), dx = cone.n_inverse * cone.get(dx_);
+      excess += jordan_product(dy, dx);
     }
-    rc_.segment<3>(cone.row) = y_.segment<3>(cone.row) + cone.n_inverse * jordan_divide(excess, cone.centre);
-  }
+    cone.rows(rc_) = cone.get(y_) + cone.n_inverse * jordan_divide(excess, cone.centre);
+  });
   for (Scalar& scalar : scalars_) {
     rc_[scalar.row] = (scalar.low.active ? scalar.low.aim(mu, second_order) : 0.0) -
                       (scalar.high.active ? scalar.high.aim(mu, second_order) : 0.0);
@@ -312,9 +332,8 @@ void IpmCones::aim(double mu, bool second_order, double share, const Vector& rp,
 void IpmCones::set_direction(const Vector& dl) {
   dx_ = dl.cwiseQuotient(scale_);
   clear_fixed(dx_);
-  for (const Cone& cone : cones_) {
-    dy_.segment<3>(cone.row) = -rc_.segment<3>(cone.row) - cone.n2 * dx_.segment<3>(cone.row);
-  }
+  cones_.for_each_item(
+      [&](const auto& cone) { cone.rows(dy_) = -cone.get(rc_) - cone.n2 * cone.get(dx_); });
   for (Scalar& scalar : scalars_) {
     dy_[scalar.row] = (scalar.low.active ? scalar.low.direct(dx_[scalar.row]) : 0.0) -
                       (scalar.high.active ? scalar.high.direct(-dx_[scalar.row]) : 0.0);
@@ -323,10 +342,10 @@ void IpmCones::set_direction(const Vector& dl) {
 
 Vec2 IpmCones::step_lengths(double margin) const {
   double step_x = 1.0 / margin, step_y = 1.0 / margin;
-  for (const Cone& cone : cones_) {
-    step_x = cone_step(x_.segment<3>(cone.row), dx_.segment<3>(cone.row), step_x);
-    step_y = cone_step(y_.segment<3>(cone.row), dy_.segment<3>(cone.row), step_y);
-  }
+  cones_.for_each_item([&](const auto& cone) {
+    step_x = cone_step(cone.get(x_), cone.get(dx_), step_x);
+    step_y = cone_step(cone.get(y_), cone.get(dy_), step_y);
+  });
   for_each_side([&](const Side& side) {
     step_x = scalar_step(side.slack, side.d_slack, step_x);
     step_y = scalar_step(side.dual, side.d_dual, step_y);
@@ -336,10 +355,9 @@ Vec2 IpmCones::step_lengths(double margin) const {
 
 double IpmCones::mu_at(double step_x, double step_y) const {
   double sum = 0.0;
-  for (const Cone& cone : cones_) {
-    sum += (x_.segment<3>(cone.row) + step_x * dx_.segment<3>(cone.row))
-               .dot(y_.segment<3>(cone.row) + step_y * dy_.segment<3>(cone.row));
-  }
+  cones_.for_each_item([&](const auto& cone) {
+    sum += (cone.get(x_) + step_x * cone.get(dx_)).dot(cone.get(y_) + step_y * cone.get(dy_));
+  });
   for_each_side([&](const Side& side) {
     sum += (side.slack + step_x * side.d_slack) * (side.dual + step_y * side.d_dual);
   });
@@ -348,16 +366,19 @@ double IpmCones::mu_at(double step_x, double step_y) const {
 
 bool IpmCones::is_central_at(double step, double fraction) const {
   const double least = fraction * mu_at(step, step);
-  for (const Cone& cone : cones_) {
-    const Vec3 x = x_.segment<3>(cone.row) + step * dx_.segment<3>(cone.row);
-    const Vec3 y = y_.segment<3>(cone.row) + step * dy_.segment<3>(cone.row);
+  bool central = true;
+  cones_.for_each_item([&](const auto& cone) {
+    if (!central) return;
+    constexpr int n = std::decay_t<decltype(cone)>::kRows;
+    const VecN<n> x = cone.get(x_) + step * cone.get(dx_);
+    const VecN<n> y = cone.get(y_) + step * cone.get(dy_);
     // Smaller eigenvalue of the scaled square: x.y - sqrt((x.y)^2 - det x det y), written without the difference.
     const double product = x.dot(y);
     const double determinants = jordan_determinant(x) * jordan_determinant(y);
     const double root = std::sqrt(std::max(product * product - determinants, 0.0));
-    if (!(determinants >= least * (product + root))) return false;
-  }
-  bool central = true;
+    central = determinants >= least * (product + root);
+  });
+  if (!central) return false;
   for_each_side([&](const Side& side) {
     central = central && (side.slack + step * side.d_slack) * (side.dual + step * side.d_dual) >= least;
   });

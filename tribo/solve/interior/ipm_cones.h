@@ -1,7 +1,7 @@
 // The sets of a problem as an interior point method sees them: pairs (x, y) strictly inside, in scaled
 // self-dual coordinates.
 //
-// Scaling. lambda = c S x and w = (c / S) (coordinates), w = u + R lambda, with S_i = s_i diag(1, 1, 1 / mu)
+// Scaling. lambda = c S x and w = (c / S) (coordinates), w = u + R lambda, with S_i = s_i diag(1, .., 1, 1 / mu)
 // for a contact and s_i for a scalar row; s_i makes the mean diagonal of S (W + R) S one, c the largest
 // entry of S q. Cones and De Saxce's term do not notice:
 //   contact     x = (x_t, x_n) in L,  y = w~ + |w~_t| e_n in L (convex law: y = w~),  L the Lorentz cone
@@ -18,8 +18,9 @@
 
 #include <vector>
 
-#include "tribo/math/jordan.h"
-#include "tribo/problem/contact_problem.h"
+#include "tribo/math/jordan_n.h"
+#include "tribo/problem/constraints.h"
+#include "tribo/solve/law/by_rows.h"
 #include "tribo/solve/systems/row_system.h"
 
 namespace tribo {
@@ -94,12 +95,17 @@ class IpmCones {
       return (low.active ? low.dual / low.slack : 0.0) + (high.active ? high.dual / high.slack : 0.0);
     }
   };
+  template <int N>
   struct Cone {
+    static constexpr int kRows = N;
     Index constraint, row;
     double mu;
-    NesterovTodd scaling;
-    Vec3 centre = Vec3::Zero();  // N y = N^-1 x
-    Mat3 n = Mat3::Zero(), n_inverse = Mat3::Zero(), n2 = Mat3::Zero();
+    NesterovToddOf<N> scaling;
+    VecN<N> centre = VecN<N>::Zero();  // N y = N^-1 x
+    MatN<N> n = MatN<N>::Zero(), n_inverse = MatN<N>::Zero(), n2 = MatN<N>::Zero();
+
+    VecN<N> get(const Vector& v) const { return v.segment<N>(row); }
+    auto rows(Vector& v) const { return v.segment<N>(row); }
   };
 
   void set_scaling(const ContactProblem& problem, Index i);
@@ -108,7 +114,8 @@ class IpmCones {
   // Puts a scalar row at `wish`, `margin` inside its bounds, with multipliers for the velocity w~.
   void place(Scalar& scalar, double wish, double w, double margin);
   void clear_fixed(Vector& rows) const;
-  bool scale_cone(Cone& cone, Law law, const Vector& compliance, const Vector& w, RowBlocks& blocks);
+  template <int N>
+  bool scale_cone(Cone<N>& cone, Law law, const Vector& compliance, const Vector& w, RowBlocks& blocks);
   template <class Action>
   void for_each_side(const Action& action) const {
     for (const Scalar& scalar : scalars_) {
@@ -117,7 +124,7 @@ class IpmCones {
     }
   }
 
-  std::vector<Cone> cones_;
+  ByRows<Cone> cones_;
   std::vector<Scalar> scalars_;
   Vector scale_, x_, y_, dx_, dy_, rc_;  // [rows]
   std::vector<Index> fixed_rows_;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tribo/math/cone.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 namespace {
@@ -87,11 +87,16 @@ void IpmPath::start_stick(const ContactProblem& problem, const IpmPathOptions& o
   blocks_.weight = cones_.scaling();
   blocks_.symmetric = false;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    Vec3 soft = Vec3::Constant(problem.scale(i) / options.sticking);
-    soft.head(problem.rows(i)) += compliance_.segment(problem.row(i), problem.rows(i));
-    blocks_.p[i].setIdentity();
-    blocks_.q[i] = soft.asDiagonal();
-    blocks_.d[i] = blocks_.q_inverse[i] = soft.cwiseInverse().asDiagonal();
+    with_rows(problem.rows(i), [&](auto rows) {
+      constexpr int n = rows();
+      VecN<n> soft = VecN<n>::Constant(problem.scale(i) / options.sticking);
+      soft += compliance_.segment<n>(problem.row(i));
+      const MatN<n> inverse = soft.cwiseInverse().asDiagonal();
+      blocks_.p.at<n>(i).setIdentity();
+      blocks_.q.at<n>(i) = soft.asDiagonal();
+      blocks_.q_inverse.at<n>(i) = inverse;
+      blocks_.d.at<n>(i) = inverse;
+    });
   }
   monitor.count_factorization();
   if (!system_.factorize(problem, blocks_)) return;
@@ -99,9 +104,7 @@ void IpmPath::start_stick(const ContactProblem& problem, const IpmPathOptions& o
   system_.solve(problem, blocks_, r_, dl_, options.refinements);
   if (!dl_.allFinite()) return;
   dl_ = dl_.cwiseQuotient(cones_.scaling()) / cones_.unit();
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) == ConstraintKind::contact) dl_.segment<2>(problem.row(i)).setZero();
-  }
+  for_each_cone(problem, [&](auto cone) { cone.tangent(dl_).setZero(); });
   w_.setZero();
   cones_.start_from(&dl_, &w_, 1.0);
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/math/cone.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 namespace {
@@ -19,28 +19,6 @@ constexpr Index kTrials = 8;
 constexpr double kLowestAlpha = 1e-11;
 constexpr double kHighestAlpha = 1e2;
 constexpr Index kRefinements = 1;
-
-double project_scalar(const ContactProblem& problem, Index i, double z) {
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      return project_orthant(z);
-    case ConstraintKind::box:
-      return project_box(z, problem.lower(i), problem.upper(i));
-    default:
-      return z;
-  }
-}
-
-double scalar_derivative(const ContactProblem& problem, Index i, double z) {
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      return project_orthant_derivative(z);
-    case ConstraintKind::box:
-      return project_box_derivative(z, problem.lower(i), problem.upper(i));
-    default:
-      return 1.0;
-  }
-}
 
 }  // namespace
 
@@ -60,42 +38,40 @@ double Polish::residual(const ContactProblem& problem, const Vector& impulse, do
   z_ = impulse.array() -
        (velocity_.array() + problem.compliance().array() * impulse.array()) / root_.array().square() -
        alpha * (impulse.array() - anchor_.array());
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      const Vec3 z = z_.segment<3>(row);
-      const double mu = problem.friction(i);
-      natural_.segment<3>(row) =
-          impulse.segment<3>(row) - (law_ == Law::exact ? project_strict(z, mu) : project_cone(z, mu));
-    } else {
-      natural_[row] = impulse[row] - project_scalar(problem, i, z_[row]);
-    }
-  }
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        cone.rows(natural_) = cone.get(impulse) - project_law(cone.get(z_), cone.friction, law_);
+      },
+      [&](IntervalConstraint row) {
+        natural_[row.row] = impulse[row.row] - row.set.project(z_[row.row]);
+      });
   return natural_.cwiseProduct(root_).norm();
 }
 
 void Polish::fill_blocks(const ContactProblem& problem, double alpha, RowBlocks& blocks) const {
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    const double rho = 1.0 / problem.scale(i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      const Vec3 z = z_.segment<3>(row);
-      const double mu = problem.friction(i);
-      const Mat3 t = law_ == Law::exact ? project_strict_jacobian(z, mu) : project_cone_jacobian(z, mu);
-      const Vec3 soft = (rho * problem.compliance().segment<3>(row)).array() + alpha;
-      blocks.p[i] = rho * t;
-      blocks.q[i] = Mat3::Identity() - t + t * soft.asDiagonal();
-      blocks.q_inverse[i] = blocks.q[i].inverse();
-      blocks.d[i] = blocks.q_inverse[i] * blocks.p[i];
-    } else {
-      const double t = scalar_derivative(problem, i, z_[row]);
-      const double q = 1.0 - t + t * (rho * problem.compliance()[row] + alpha);
-      blocks.p[i](0, 0) = rho * t;
-      blocks.q[i](0, 0) = q;
-      blocks.q_inverse[i](0, 0) = 1.0 / q;
-      blocks.d[i](0, 0) = rho * t / q;
-    }
-  }
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const Index i = cone.index;
+        const double rho = 1.0 / problem.scale(i);
+        const MatN<n> t = project_law_jacobian(cone.get(z_), cone.friction, law_);
+        const VecN<n> soft = (rho * problem.compliance().segment<n>(cone.row)).array() + alpha;
+        blocks.p.at<n>(i) = rho * t;
+        blocks.q.at<n>(i) = MatN<n>::Identity() - t + t * soft.asDiagonal();
+        blocks.q_inverse.at<n>(i) = blocks.q.at<n>(i).inverse();
+        blocks.d.at<n>(i) = blocks.q_inverse.at<n>(i) * blocks.p.at<n>(i);
+      },
+      [&](IntervalConstraint row) {
+        const Index i = row.index;
+        const double rho = 1.0 / problem.scale(i), t = row.set.derivative(z_[row.row]);
+        const double q = 1.0 - t + t * (rho * problem.compliance()[row.row] + alpha);
+        blocks.p[i](0, 0) = rho * t;
+        blocks.q[i](0, 0) = q;
+        blocks.q_inverse[i](0, 0) = 1.0 / q;
+        blocks.d[i](0, 0) = rho * t / q;
+      });
 }
 
 // From trial_ with F at it: a step of decreasing length until the norm of F falls; the full one otherwise.

@@ -11,7 +11,6 @@
 // penalty; an evaluation costs O(rows) with one square root per sliding contact.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "tribo/math/rtsafe.h"
@@ -31,29 +30,42 @@ class ConvexPotential {
 
   double value(const Vector& u) const;
   void impulse(const Vector& u, Vector& impulse) const;
-  // lambda and D together; a scalar constraint uses D_i(0, 0).
-  void evaluate(const Vector& u, Vector& impulse, std::vector<Mat3>& derivative) const;
+  // lambda and D together; a scalar constraint uses D_i(0, 0). The problem prepared for must still be there.
+  void evaluate(const Vector& u, Vector& impulse, GroupBlocks& derivative) const;
   // First and second derivative of phi(u + alpha du) with respect to alpha.
   ValueAndDerivative along(const Vector& u, const Vector& du, double alpha) const;
 
  private:
-  enum class Shape : std::uint8_t { cone, interval };
   struct Constraint {
     Index row;
-    Shape shape;
+    Index rows;                        // 1: an interval, otherwise a cone
     double tangent_root, normal_root;  // 1 / sqrt(t); intervals use the normal one
     double sine, cosine;               // aperture of the warped cone
     double lower, upper;               // interval, in the coordinates x
   };
+  template <int N>
   struct Cone {  // projection of x on the warped cone
-    Vec3 image;
+    VecN<N> image;
     double tangent, along;  // |x_t| and the distance along the generator; only while sliding
     bool stick, slide;
   };
 
-  Vec3 coordinates(const Constraint& c, const Vector& u) const;
-  static Cone project(const Constraint& c, const Vec3& x);
+  // x of a cone; of an interval.
+  template <int N>
+  VecN<N> coordinates(const Constraint& c, const Vector& u) const;
+  double coordinate(const Constraint& c, const Vector& u) const {
+    return (offset_[c.row] - u[c.row]) * c.normal_root;
+  }
+  template <int N>
+  static Cone<N> project(const Constraint& c, const VecN<N>& x);
+  template <int N>
+  static void set_impulse(const Constraint& c, const VecN<N>& image, Vector& impulse);
+  template <int N, class Block>
+  static void set_derivative(const Constraint& c, const VecN<N>& x, const Cone<N>& cone, Block&& d);
+  void set_cone(const ContactProblem& problem, Index i, double tangent_root, double normal_root,
+                double friction);
 
+  const BlockJacobian* jacobian_ = nullptr;  // of the problem prepared for
   std::vector<Constraint> constraints_;
   Vector offset_;
 };

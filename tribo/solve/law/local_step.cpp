@@ -1,74 +1,96 @@
 #include "tribo/solve/law/local_step.h"
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "tribo/math/cone.h"
 #include "tribo/math/rtsafe.h"
-#include "tribo/solve/law/one_contact.h"
+#include "tribo/solve/law/one_cone.h"
 
 namespace tribo {
 namespace {
 
 constexpr double kFloor = 1e-14;  // smallest diagonal entry kept, relative to the trace
 
-double trace_of(const Mat3& w) {
-  const double trace = std::abs(w(0, 0)) + std::abs(w(1, 1)) + std::abs(w(2, 2));
+template <int N>
+double trace_of(const MatN<N>& w) {
+  const double trace = w.diagonal().cwiseAbs().sum();
   return trace > 0.0 ? trace : 1.0;
 }
 
-// Largest eigenvalue of the symmetric part of the 2x2 block [[a, b], [b, d]].
-double largest_eigenvalue(double a, double b, double d) {
-  return 0.5 * (a + d) + std::sqrt(0.25 * (a - d) * (a - d) + b * b);
+// Largest eigenvalue of the symmetric part of the tangential block.
+template <int N>
+double largest_tangential(const MatN<N>& w) {
+  if constexpr (N == 3) {
+    const double a = w(0, 0), b = 0.5 * (w(0, 1) + w(1, 0)), d = w(1, 1);
+    return 0.5 * (a + d) + std::sqrt(0.25 * (a - d) * (a - d) + b * b);
+  } else {
+    const MatN<N - 1> t = w.template topLeftCorner<N - 1, N - 1>();
+    const Eigen::SelfAdjointEigenSolver<MatN<N - 1>> spectrum(MatN<N - 1>(0.5 * (t + t.transpose())),
+                                                              Eigen::EigenvaluesOnly);
+    return spectrum.eigenvalues()[N - 2];
+  }
 }
 
 }  // namespace
 
-LocalMatrix::LocalMatrix(const Mat3& matrix, double friction) : w(matrix), mu(friction) {
-  const double floor = kFloor * trace_of(w);
-  for (int i = 0; i < 3; ++i) w(i, i) = std::max(w(i, i), floor);
-  const double tangent = largest_eigenvalue(w(0, 0), 0.5 * (w(0, 1) + w(1, 0)), w(1, 1));
-  rho_n = 1.0 / w(2, 2);
+template <int N>
+LocalMatrixN<N>::LocalMatrixN(const MatN<N>& matrix, double friction) : w(matrix), mu(friction) {
+  const double floor = kFloor * trace_of<N>(w);
+  for (int i = 0; i < N; ++i) w(i, i) = std::max(w(i, i), floor);
+  const double tangent = largest_tangential<N>(w), normal = w(N - 1, N - 1);
+  rho_n = 1.0 / normal;
   rho_t = 1.0 / std::max(tangent, floor);
-  rho = 1.0 / (std::max(tangent, w(2, 2)) + detail::norm2(w(0, 2), w(1, 2)));
+  rho = 1.0 / (std::max(tangent, normal) + detail::tangent_norm(VecN<N>(w.col(N - 1))));
 }
 
-Vec3 step_projection(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse) {
-  const Vec3 shifted = law == Law::exact ? Vec3(velocity + de_saxce(velocity, local.mu)) : velocity;
-  return project_cone(impulse - local.rho * shifted, local.mu);
+template struct LocalMatrixN<3>;
+template struct LocalMatrixN<4>;
+template struct LocalMatrixN<6>;
+
+template <int N>
+VecN<N> step_projection(const LocalMatrixN<N>& local, Law law, const VecN<N>& velocity,
+                        const VecN<N>& impulse) {
+  const VecN<N> shifted = corrected(velocity, local.mu, law);
+  return project_cone(VecN<N>(impulse - local.rho * shifted), local.mu);
 }
 
 namespace {
 
 // One element of the generalised Jacobian of the function whose roots are sought, and its value.
+template <int N>
 struct Linearisation {
-  Vec3 value;
-  Mat3 jacobian;
+  VecN<N> value;
+  MatN<N> jacobian;
 };
 
 // Alart-Curnier (63): r_n - (r_n - rho_n w_n)_+,  r_t - P_disk(mu (r_n - rho_n w_n)_+)(r_t - rho_t w_t).
-Linearisation alart_curnier(const LocalMatrix& local, const Vec3& w, const Vec3& r) {
-  const Vec3 rho(local.rho_t, local.rho_t, local.rho_n);
-  const Vec3 z = r - rho.cwiseProduct(w);
-  const Mat3 dz = Mat3::Identity() - rho.asDiagonal() * local.w;
-  return {r - project_strict(z, local.mu), Mat3::Identity() - project_strict_jacobian(z, local.mu) * dz};
+template <int N>
+Linearisation<N> alart_curnier(const LocalMatrixN<N>& local, const VecN<N>& w, const VecN<N>& r) {
+  VecN<N> rho = VecN<N>::Constant(local.rho_t);
+  rho[N - 1] = local.rho_n;
+  const VecN<N> z = r - rho.cwiseProduct(w);
+  const MatN<N> dz = MatN<N>::Identity() - rho.asDiagonal() * local.w;
+  return {r - project_strict(z, local.mu), MatN<N>::Identity() - project_strict_jacobian(z, local.mu) * dz};
 }
 
-Linearisation natural_map(const LocalMatrix& local, const Vec3& w, const Vec3& r) {
-  const Vec3 z = r - local.rho * w;
-  const Mat3 dz = Mat3::Identity() - local.rho * local.w;
-  return {r - project_cone(z, local.mu), Mat3::Identity() - project_cone_jacobian(z, local.mu) * dz};
+template <int N>
+Linearisation<N> natural_map(const LocalMatrixN<N>& local, const VecN<N>& w, const VecN<N>& r) {
+  const VecN<N> z = r - local.rho * w;
+  const MatN<N> dz = MatN<N>::Identity() - local.rho * local.w;
+  return {r - project_cone(z, local.mu), MatN<N>::Identity() - project_cone_jacobian(z, local.mu) * dz};
 }
 
-bool newton_iterations(const LocalMatrix& local, Law law, const Vec3& q, Vec3& r) {
+template <int N>
+bool newton_iterations(const LocalMatrixN<N>& local, Law law, const VecN<N>& q, VecN<N>& r) {
   for (int iteration = 0; iteration < 12; ++iteration) {
-    const Vec3 w = local.w * r + q;
-    const Linearisation at = law == Law::exact ? alart_curnier(local, w, r) : natural_map(local, w, r);
+    const VecN<N> w = local.w * r + q;
+    const Linearisation<N> at = law == Law::exact ? alart_curnier(local, w, r) : natural_map(local, w, r);
     const double size = r.cwiseAbs().maxCoeff() + local.rho_n * q.cwiseAbs().maxCoeff();
     if (!(at.value.cwiseAbs().maxCoeff() > 1e-15 * size)) return r.allFinite();
-    const Vec3 step = at.jacobian.partialPivLu().solve(at.value);
+    const VecN<N> step = at.jacobian.partialPivLu().solve(at.value);
     if (!step.allFinite()) return false;
     r -= step;
     if (iteration > 0 && step.cwiseAbs().maxCoeff() <= 1e-15 * size) return true;
@@ -78,19 +100,27 @@ bool newton_iterations(const LocalMatrix& local, Law law, const Vec3& q, Vec3& r
 
 }  // namespace
 
-Vec3 solve_newton(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse) {
-  const Vec3 q = velocity - local.w * impulse;
-  if (law == Law::exact ? q[2] >= 0.0 : in_dual_cone(q, local.mu)) return Vec3::Zero();
-  Vec3 r = impulse;
+template <int N>
+VecN<N> solve_newton(const LocalMatrixN<N>& local, Law law, const VecN<N>& velocity, const VecN<N>& impulse) {
+  const VecN<N> q = velocity - local.w * impulse;
+  if (law == Law::exact ? q[N - 1] >= 0.0 : in_dual_cone(q, local.mu)) return VecN<N>::Zero();
+  VecN<N> r = impulse;
   if (newton_iterations(local, law, q, r)) return project_cone(r, local.mu);
-  Vec3 base = impulse;
+  VecN<N> base = impulse;
   for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 10; ++i) base = step_projection(local, law, local.w * base + q, base);
+    for (int i = 0; i < 10; ++i) base = step_projection(local, law, VecN<N>(local.w * base + q), base);
     r = base;
     if (newton_iterations(local, law, q, r)) return project_cone(r, local.mu);
   }
-  return law == Law::exact ? ExactContact(local.w, local.mu).solve(velocity, impulse) : base;
+  return law == Law::exact ? ExactContactN<N>(local.w, local.mu).solve(velocity, impulse) : base;
 }
+
+template Vec3 step_projection(const LocalMatrixN<3>&, Law, const Vec3&, const Vec3&);
+template VecN<4> step_projection(const LocalMatrixN<4>&, Law, const VecN<4>&, const VecN<4>&);
+template VecN<6> step_projection(const LocalMatrixN<6>&, Law, const VecN<6>&, const VecN<6>&);
+template Vec3 solve_newton(const LocalMatrixN<3>&, Law, const Vec3&, const Vec3&);
+template VecN<4> solve_newton(const LocalMatrixN<4>&, Law, const VecN<4>&, const VecN<4>&);
+template VecN<6> solve_newton(const LocalMatrixN<6>&, Law, const VecN<6>&, const VecN<6>&);
 
 namespace {
 

@@ -9,24 +9,33 @@
 #pragma once
 
 #include "tribo/base/types.h"
-#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 
-// W with its steps of rule (111) of Acary et al.: rho_n = 1 / W_nn, rho_t = 1 / lambda_max(W_tt).
-struct LocalMatrix {
-  Mat3 w = Mat3::Identity();
+// W with its steps of rule (111) of Acary et al.: rho_n = 1 / W_nn, rho_t = 1 / lambda_max(W_tt). N rows.
+template <int N>
+struct LocalMatrixN {
+  MatN<N> w = MatN<N>::Identity();
   double mu = 0.0;
   double rho_n = 1.0, rho_t = 1.0;
   double rho = 1.0;  // 1 / bound on the largest eigenvalue of W
 
-  LocalMatrix() = default;
-  LocalMatrix(const Mat3& w, double mu);
+  LocalMatrixN() = default;
+  LocalMatrixN(const MatN<N>& w, double mu);
 };
+using LocalMatrix = LocalMatrixN<3>;
 
-Vec3 solve_newton(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse);
-Vec3 step_projection(const LocalMatrix& local, Law law, const Vec3& velocity, const Vec3& impulse);
-// Law exact only.
+template <int N>
+VecN<N> solve_newton(const LocalMatrixN<N>& local, Law law, const VecN<N>& velocity, const VecN<N>& impulse);
+template <int N>
+VecN<N> step_projection(const LocalMatrixN<N>& local, Law law, const VecN<N>& velocity,
+                        const VecN<N>& impulse);
+// Law exact, three rows only.
 Vec3 solve_quartic(const LocalMatrix& local, const Vec3& velocity, const Vec3& impulse);
+
+extern template struct LocalMatrixN<3>;
+extern template struct LocalMatrixN<4>;
+extern template struct LocalMatrixN<6>;
 
 }  // namespace tribo

@@ -236,15 +236,9 @@ Vec3 ConvexContact::solve(const Vec3& velocity, const Vec3& impulse) const {
 }
 
 ScalarRow scalar_row(const ContactProblem& problem, Index i, double omega) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double w = problem.delassus_diagonal(i)(0, 0) + problem.compliance()[problem.row(i)];
-  ScalarRow row;
-  row.inverse = problem.is_idle(i) ? 0.0 : omega / (w > 0.0 ? w : problem.scale(i));
-  const ConstraintKind kind = problem.kind(i);
-  row.lower = kind == ConstraintKind::box ? problem.lower(i)
-                                          : (kind == ConstraintKind::unilateral ? 0.0 : -kInfinity);
-  row.upper = kind == ConstraintKind::box ? problem.upper(i) : kInfinity;
-  return row;
+  const double w = problem.delassus_scalar(i) + problem.compliance()[problem.row(i)];
+  const Interval set = problem.interval(i);
+  return {problem.is_idle(i) ? 0.0 : omega / (w > 0.0 ? w : problem.scale(i)), set.lower, set.upper};
 }
 
 Vec3 solve_one_contact(const Mat3& w, const Vec3& q, double mu, Law law) {

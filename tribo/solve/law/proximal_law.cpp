@@ -4,48 +4,25 @@
 #include <cassert>
 #include <cmath>
 
-#include "tribo/math/cone.h"
-
 namespace tribo {
-namespace {
-
-double clamp_scalar(const ContactProblem& problem, Index i, double y) {
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      return project_orthant(y);
-    case ConstraintKind::box:
-      return project_box(y, problem.lower(i), problem.upper(i));
-    default:
-      return y;
-  }
-}
-
-double clamp_derivative(const ContactProblem& problem, Index i, double y) {
-  switch (problem.kind(i)) {
-    case ConstraintKind::unilateral:
-      return project_orthant_derivative(y);
-    case ConstraintKind::box:
-      return project_box_derivative(y, problem.lower(i), problem.upper(i));
-    default:
-      return 1.0;
-  }
-}
-
-}  // namespace
 
 void ProximalLaw::prepare_constraint(const ContactProblem& problem, const Vector& compliance, Index i,
                                      double p) {
-  const Index row = problem.row(i);
-  if (problem.kind(i) == ConstraintKind::contact) {
-    const double tangent = std::max(compliance[row], compliance[row + 1]) + p;
-    total_.segment<3>(row) << tangent, tangent, compliance[row + 2] + p;
-    stiffness_.segment<3>(row) = total_.segment<3>(row).cwiseInverse();
-    proximal_.segment<3>(row) = total_.segment<3>(row) - compliance.segment<3>(row);
-  } else {
-    proximal_[row] = p;
-    total_[row] = compliance[row] + p;
-    stiffness_[row] = 1.0 / total_[row];
-  }
+  visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const double tangent = compliance.segment<n - 1>(cone.row).maxCoeff() + p;
+        cone.tangent(total_).setConstant(tangent);
+        cone.normal(total_) = cone.normal(compliance) + p;
+        cone.rows(stiffness_) = cone.rows(total_).cwiseInverse();
+        cone.rows(proximal_) = cone.rows(total_) - compliance.segment<n>(cone.row);
+      },
+      [&](IntervalConstraint row) {
+        proximal_[row.row] = p;
+        total_[row.row] = compliance[row.row] + p;
+        stiffness_[row.row] = 1.0 / total_[row.row];
+      });
 }
 
 void ProximalLaw::prepare(const ContactProblem& problem, const Vector& compliance, double beta) {
@@ -57,13 +34,13 @@ void ProximalLaw::prepare(const ContactProblem& problem, const Vector& complianc
 
 void ProximalLaw::prepare_apart(const ContactProblem& problem, double beta_tangent, double beta_normal) {
   prepare(problem, beta_normal);
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    const double softer = problem.scale(i) / beta_tangent - problem.scale(i) / beta_normal;
-    total_.segment<2>(problem.row(i)).array() += softer;
-    proximal_.segment<2>(problem.row(i)).array() += softer;
-    stiffness_.segment<2>(problem.row(i)) = total_.segment<2>(problem.row(i)).cwiseInverse();
-  }
+  for_each_cone(problem, [&](auto cone) {
+    const double scale = problem.scale(cone.index);
+    const double softer = scale / beta_tangent - scale / beta_normal;
+    cone.tangent(total_).array() += softer;
+    cone.tangent(proximal_).array() += softer;
+    cone.tangent(stiffness_) = cone.tangent(total_).cwiseInverse();
+  });
 }
 
 void ProximalLaw::prepare_uniform(const ContactProblem& problem, double penalty) {
@@ -73,22 +50,23 @@ void ProximalLaw::prepare_uniform(const ContactProblem& problem, double penalty)
   }
 }
 
-Vec3 ProximalLaw::target(Index row, const Vector& u, const Vector& multiplier) const {
-  return (proximal_.segment<3>(row).cwiseProduct(multiplier.segment<3>(row)) - u.segment<3>(row))
-      .cwiseProduct(stiffness_.segment<3>(row));
-}
-
 void ProximalLaw::impulse_of(const ContactProblem& problem, Law law, Index i, const Vector& u,
                              const Vector& multiplier, Vector& impulse) const {
-  const Index row = problem.row(i);
-  if (problem.kind(i) == ConstraintKind::contact) {
-    const Vec3 y = target(row, u, multiplier);
-    const double mu = problem.friction(i);
-    impulse.segment<3>(row) =
-        law == Law::exact ? project_strict(y, mu) : project_cone_metric(y, mu, total_[row], total_[row + 2]);
-  } else {
-    impulse[row] = clamp_scalar(problem, i, (proximal_[row] * multiplier[row] - u[row]) * stiffness_[row]);
-  }
+  visit_constraint(
+      problem, i,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const VecN<n> y = target<n>(cone.row, u, multiplier);
+        if (law == Law::exact) {
+          cone.rows(impulse) = project_strict(y, cone.friction);
+        } else {
+          cone.rows(impulse) = project_cone_metric(y, cone.friction, total_[cone.row], cone.normal(total_));
+        }
+      },
+      [&](IntervalConstraint row) {
+        const Index r = row.row;
+        impulse[r] = row.set.project((proximal_[r] * multiplier[r] - u[r]) * stiffness_[r]);
+      });
 }
 
 void ProximalLaw::impulse(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
@@ -98,24 +76,26 @@ void ProximalLaw::impulse(const ContactProblem& problem, Law law, const Vector& 
 }
 
 void ProximalLaw::derivative(const ContactProblem& problem, Law law, const Vector& u,
-                             const Vector& multiplier, std::vector<Mat3>& derivative, double touch) const {
-  derivative.resize(problem.constraint_count());
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      Vec3 y = target(row, u, multiplier);
-      y[2] += touch * stiffness_[row + 2];
-      const double mu = problem.friction(i);
-      const Mat3 jacobian = law == Law::exact
-                                ? project_strict_jacobian(y, mu)
-                                : project_cone_metric_jacobian(y, mu, total_[row], total_[row + 2]);
-      derivative[i] = jacobian * stiffness_.segment<3>(row).asDiagonal();
-    } else {
-      const double open = problem.kind(i) == ConstraintKind::unilateral ? touch : 0.0;
-      const double y = (proximal_[row] * multiplier[row] - u[row] + open) * stiffness_[row];
-      derivative[i](0, 0) = clamp_derivative(problem, i, y) * stiffness_[row];
-    }
-  }
+                             const Vector& multiplier, GroupBlocks& derivative, double touch) const {
+  derivative.resize(problem.jacobian());
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        VecN<n> y = target<n>(cone.row, u, multiplier);
+        y[n - 1] += touch * cone.normal(stiffness_);
+        const MatN<n> jacobian = law == Law::exact
+                                     ? project_strict_jacobian(y, cone.friction)
+                                     : project_cone_metric_jacobian(y, cone.friction, total_[cone.row],
+                                                                    cone.normal(total_));
+        derivative.at<n>(cone.index) = jacobian * stiffness_.segment<n>(cone.row).asDiagonal();
+      },
+      [&](IntervalConstraint row) {
+        const Index r = row.row;
+        const double open = row.set.is_one_sided() ? touch : 0.0;
+        const double y = (proximal_[r] * multiplier[r] - u[r] + open) * stiffness_[r];
+        derivative[row.index](0, 0) = row.set.derivative(y) * stiffness_[r];
+      });
 }
 
 }  // namespace tribo

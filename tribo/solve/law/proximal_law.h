@@ -6,16 +6,14 @@
 // which has the closed form lambda = T(y), y = (p lambda_k - u) / (R + p):
 //   contact, exact law    strict operator (17): normal first, then the tangent on its disk
 //   contact, convex law   projection on the cone in the metric R + p
-//   unilateral, box       clamp,       bilateral    y itself
+//   scalar rows           y clamped to the interval of the row
 // At lambda = lambda_k the proximal term vanishes: fixed points solve the problem with its own R, whatever p.
-// The two tangential rows must see the same R + p; where R differs between them p makes up the difference.
+// The tangential rows of a contact must see the same R + p; where R differs between them p makes up the difference.
 //
 // With p = 0 (allowed where R > 0) it is the analytic inverse dynamics of SAP, Castro et al. (27).
 #pragma once
 
-#include <vector>
-
-#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 
@@ -51,13 +49,20 @@ class ProximalLaw {
   // Scalar constraints use D_i(0, 0). At the kink between open and touching the element is that of touching;
   // velocities up to `touch` count as being there, so that rounding does not decide.
   void derivative(const ContactProblem& problem, Law law, const Vector& u, const Vector& multiplier,
-                  std::vector<Mat3>& derivative, double touch = 0.0) const;
+                  GroupBlocks& derivative, double touch = 0.0) const;
 
-  // (p lambda_k - u) / (R + p) of the contact at `row`: its impulse as long as it sticks.
-  Vec3 target(Index row, const Vector& u, const Vector& multiplier) const;
+  // (p lambda_k - u) / (R + p) of the contact of N rows at `row`: its impulse as long as it sticks.
+  template <int N>
+  VecN<N> target(Index row, const Vector& u, const Vector& multiplier) const {
+    return (proximal_.segment<N>(row).cwiseProduct(multiplier.segment<N>(row)) - u.segment<N>(row))
+        .cwiseProduct(stiffness_.segment<N>(row));
+  }
 
   // 1 / (R + p) of its rows: -d lambda / d u as long as it sticks.
-  Vec3 stiffness(Index row) const { return stiffness_.segment<3>(row); }
+  template <int N>
+  VecN<N> stiffness(Index row) const {
+    return stiffness_.segment<N>(row);
+  }
 
   double total(Index row) const { return total_[row]; }        // R + p
   double proximal(Index row) const { return proximal_[row]; }  // p

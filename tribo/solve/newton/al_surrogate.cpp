@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/math/cone.h"
 #include "tribo/solve/solver.h"
 
 namespace tribo {
@@ -50,13 +49,12 @@ void AlSurrogate::adopt_solved(double residual) {
 }
 
 void AlSurrogate::settle_normals() {
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    const Index row = problem_->row(i) + 2;
-    if (problem_->kind(i) != ConstraintKind::contact || !(multiplier_[row] > 0.0)) continue;
-    if (!(proximal_.proximal(row) > 0.0)) continue;
+  for_each_cone(*problem_, [&](auto cone) {
+    const Index row = cone.row + cone.kNormal;
+    if (!(multiplier_[row] > 0.0) || !(proximal_.proximal(row) > 0.0)) return;
     centre_[row] =
         (multiplier_[row] * proximal_.total(row) + system_->velocity()[row]) / proximal_.proximal(row);
-  }
+  });
 }
 
 // The step of penalty 1 from the multipliers leaves them alone exactly at a solution.
@@ -130,45 +128,43 @@ bool AlSurrogate::stick_step(double rest) {
 
 bool AlSurrogate::hold_step(double rest) {
   differentiate(rest);
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    if (problem_->kind(i) != ConstraintKind::contact || problem_->friction(i) == 0.0) continue;
-    if (derivative_[i](2, 2) == 0.0) continue;
-    derivative_[i] = proximal_.stiffness(problem_->row(i)).asDiagonal();
-  }
+  for_each_cone(*problem_, [&](auto cone) {
+    constexpr int n = cone.kRows;
+    auto&& derivative = derivative_.at<n>(cone.index);
+    if (cone.friction == 0.0 || derivative(n - 1, n - 1) == 0.0) return;
+    derivative = proximal_.stiffness<n>(cone.row).asDiagonal();
+  });
   if (!system_->direction(derivative_)) return false;
   system_->move(1.0);
   return true;
-}
-
-bool AlSurrogate::sticks(Index i) const {
-  if (problem_->kind(i) != ConstraintKind::contact) return false;
-  const auto impulse = multiplier_.segment<3>(problem_->row(i));
-  return impulse.head<2>().norm() < kInside * problem_->friction(i) * impulse[2];
 }
 
 bool AlSurrogate::keep_step(double& residual_norm, double share) {
   Index others = 0;
   differentiate(touch());
   moved_ = trial_;
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    if (problem_->kind(i) != ConstraintKind::contact) continue;
-    const Index row = problem_->row(i);
-    if (!(multiplier_[row + 2] > 0.0)) continue;
-    const Vec3 held = proximal_.target(row, system_->velocity(), centre_);
-    const Vec3 stiffness = proximal_.stiffness(row);
-    if (sticks(i)) {
-      if (held == trial_.segment<3>(row)) continue;
-      moved_.segment<3>(row) = held;
-      derivative_[i] = stiffness.asDiagonal();
-    } else if (held[2] < 0.0) {
-      const Mat3 sliding = project_strict_jacobian(Vec3(held[0], held[1], 0.0), problem_->friction(i));
-      moved_.segment<3>(row) = sliding.col(2) * held[2];
-      derivative_[i] = sliding * stiffness.asDiagonal();
+  for_each_cone(*problem_, [&](auto cone) {
+    constexpr int n = cone.kRows;
+    const VecN<n> now = cone.get(multiplier_);
+    if (!(now[n - 1] > 0.0)) return;
+    const VecN<n> held = proximal_.target<n>(cone.row, system_->velocity(), centre_);
+    const VecN<n> stiffness = proximal_.stiffness<n>(cone.row);
+    const bool sticks = now.template head<n - 1>().norm() < kInside * cone.friction * now[n - 1];
+    if (sticks) {
+      if (held == cone.get(trial_)) return;
+      cone.rows(moved_) = held;
+      derivative_.at<n>(cone.index) = stiffness.asDiagonal();
+    } else if (held[n - 1] < 0.0) {
+      VecN<n> edge = held;
+      edge[n - 1] = 0.0;
+      const MatN<n> sliding = project_strict_jacobian(edge, cone.friction);
+      cone.rows(moved_) = sliding.col(n - 1) * held[n - 1];
+      derivative_.at<n>(cone.index) = sliding * stiffness.asDiagonal();
     } else {
-      continue;
+      return;
     }
     ++others;
-  }
+  });
   if (others == 0 || static_cast<double>(others) > share * static_cast<double>(problem_->contact_count())) {
     return false;
   }

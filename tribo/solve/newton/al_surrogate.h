@@ -3,8 +3,7 @@
 // The state is that of the linear system (solve/systems/newton_system.h): velocities, not impulses.
 #pragma once
 
-#include <vector>
-
+#include "tribo/problem/constraints.h"
 #include "tribo/solve/law/proximal_law.h"
 #include "tribo/solve/systems/newton_system.h"
 
@@ -68,19 +67,20 @@ class AlSurrogate {
   void linearize_natural();
   void follow_linear();
   void change_pieces();
-  bool change_scalar(Index i);
-  bool change_contact(Index i);
-  void close_contact(Index i);
+  bool change_scalar(const IntervalConstraint& scalar);
+  template <int N>
+  bool change_contact(const ConeConstraint<N>& cone);
+  template <int N>
+  void close_contact(const ConeConstraint<N>& cone);
   bool search_natural();
   void differentiate(double touch);
   double touch() const { return 1e-12 * fastest_; }  // velocity that counts as zero
-  bool sticks(Index i) const;
 
   const ContactProblem* problem_ = nullptr;
   NewtonSystem* system_ = nullptr;
   Law law_ = Law::exact;
   ProximalLaw proximal_, unit_, soft_;
-  std::vector<Mat3> derivative_;
+  GroupBlocks derivative_;
   Vector multiplier_, trial_, moved_, kept_;
   Vector before_, change_;  // of a natural step: velocities before, impulses
   Vector left_out_;         // compliances of its rows beside their own

@@ -28,7 +28,6 @@
 #include <limits>
 
 #include "tribo/math/anderson.h"
-#include "tribo/math/cone.h"
 #include "tribo/solve/driver/monitor.h"
 #include "tribo/solve/driver/scoped_interrupt.h"
 #include "tribo/solve/newton/convex_newton.h"
@@ -145,11 +144,10 @@ void Canal::trust_start(const ContactProblem& problem, Law law) {
 
 // += mu |w_t| for the normals.
 void Canal::add_shifts(const ContactProblem& problem, Law law, const Vector& w, Vector& shift) {
-  for (Index i = 0; law == Law::exact && i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    const Index row = problem.row(i);
-    shift[row + 2] += problem.friction(i) * detail::norm2(w[row], w[row + 1]);
-  }
+  if (law != Law::exact) return;
+  for_each_cone(problem, [&](auto cone) {
+    cone.normal(shift) += cone.friction * detail::tangent_norm(cone.get(w));
+  });
 }
 
 void Canal::set_penalty(const ContactProblem& problem, double beta) {
@@ -246,24 +244,23 @@ void Canal::lag_skew(const ContactProblem& problem) {
 // sqrt(sum w |lambda - P(lambda - hat w / w)|^2) of next_: what the next surrogate is solved to.
 double Canal::natural_map(const ContactProblem& problem, Law law) const {
   double sum = 0.0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    const double w = problem.scale(i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      const double mu = problem.friction(i);
-      const Vec3 lambda = next_.segment<3>(row);
-      Vec3 hat = velocity_.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(lambda);
-      if (law == Law::exact) hat += de_saxce(hat, mu);
-      sum += w * (lambda - project_cone(lambda - hat / w, mu)).squaredNorm();
-      continue;
-    }
-    const double lambda = next_[row];
-    double image = lambda - (velocity_[row] + problem.compliance()[row] * lambda) / w;
-    if (problem.kind(i) == ConstraintKind::unilateral) image = project_orthant(image);
-    if (problem.kind(i) == ConstraintKind::box)
-      image = project_box(image, problem.lower(i), problem.upper(i));
-    sum += w * (lambda - image) * (lambda - image);
-  }
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const double w = problem.scale(cone.index);
+        const VecN<n> lambda = cone.get(next_);
+        VecN<n> hat =
+            velocity_.segment<n>(cone.row) + problem.compliance().segment<n>(cone.row).cwiseProduct(lambda);
+        hat = corrected(hat, cone.friction, law);
+        sum += w * (lambda - project_cone(VecN<n>(lambda - hat / w), cone.friction)).squaredNorm();
+      },
+      [&](IntervalConstraint row) {
+        const double w = problem.scale(row.index), lambda = next_[row.row];
+        const double image = row.set.project(
+            lambda - (velocity_[row.row] + problem.compliance()[row.row] * lambda) / w);
+        sum += w * (lambda - image) * (lambda - image);
+      });
   return std::sqrt(sum);
 }
 

@@ -58,7 +58,7 @@ class ConvexNewton {
   const Vector& inertia() const { return inertia_; }        // A v
   const Vector& gradient() const { return gradient_; }
   const Vector& impulse() const { return impulse_; }  // lambda at the linearised iterate
-  const std::vector<Mat3>& derivative() const { return derivative_; }
+  const GroupBlocks& derivative() const { return derivative_; }
 
  private:
   ValueAndDerivative slope_at(const ConvexPotential& potential, double alpha) const;
@@ -71,7 +71,7 @@ class ConvexNewton {
   Vector v_, inertia_, gradient_, direction_, inertia_change_;  // [dofs]
   Vector u_, change_, impulse_;                                 // [rows]
   mutable Vector trial_;                                        // [rows]
-  std::vector<Mat3> derivative_;
+  GroupBlocks derivative_;
   // l(v + alpha d) without phi: its slope at 0 and its curvature; the whole slope at 0.
   double linear_ = 0.0, quadratic_ = 0.0, slope_ = 0.0;
   double cost_size_ = 0.0;  // magnitude of the terms of l, for rounding

@@ -7,7 +7,6 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tribo/solve/newton/al_surrogate.h"
 
@@ -39,29 +38,32 @@ void AlSurrogate::linearize_natural() {
   const double left_out = std::min(damping_ * kLeftOut, 1.0);
   soft_.impulse(*problem_, law_, system_->velocity(), multiplier_, moved_);
   soft_.derivative(*problem_, law_, system_->velocity(), multiplier_, derivative_, touch());
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    const Index row = problem_->row(i);
-    if (problem_->rows(i) == 1) {
-      const double d = derivative_[i](0, 0), p = soft_.proximal(row);
-      left_out_[row] = left_out * p;
-      if (problem_->kind(i) == ConstraintKind::box) {
-        const double range = problem_->upper(i) - problem_->lower(i);
-        const double stiff = damping_ * kRangeShare * natural_ * problem_->root_scale(i);
-        if (stiff > left_out_[row] * range) left_out_[row] = stiff < p * range ? stiff / range : p;
-      }
-      const double inverse = 1.0 / (1.0 - d * (p - left_out_[row]));
-      trial_[row] = multiplier_[row] + inverse * (moved_[row] - multiplier_[row]);
-      derivative_[i](0, 0) = inverse * d;
-      continue;
-    }
-    const Vec3 now = multiplier_.segment<3>(row),
-               p(soft_.proximal(row), soft_.proximal(row + 1), soft_.proximal(row + 2));
-    left_out_.segment<3>(row) = left_out * p;
-    const Mat3 d = derivative_[i];
-    const Mat3 inverse = (Mat3::Identity() - (1.0 - left_out) * d * p.asDiagonal()).inverse();
-    trial_.segment<3>(row) = now + inverse * (moved_.segment<3>(row) - now);
-    derivative_[i] = inverse * d;
-  }
+  for_each_constraint(
+      *problem_,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const VecN<n> now = cone.get(multiplier_);
+        VecN<n> p;
+        for (int r = 0; r < n; ++r) p[r] = soft_.proximal(cone.row + r);
+        cone.rows(left_out_) = left_out * p;
+        const MatN<n> d = derivative_.at<n>(cone.index);
+        const MatN<n> inverse = (MatN<n>::Identity() - (1.0 - left_out) * d * p.asDiagonal()).inverse();
+        cone.rows(trial_) = now + inverse * (cone.get(moved_) - now);
+        derivative_.at<n>(cone.index) = inverse * d;
+      },
+      [&](IntervalConstraint scalar) {
+        const Index row = scalar.row;
+        const double d = derivative_[scalar.index](0, 0), p = soft_.proximal(row);
+        left_out_[row] = left_out * p;
+        const double range = scalar.set.upper - scalar.set.lower;
+        if (std::isfinite(range)) {
+          const double stiff = damping_ * kRangeShare * natural_ * problem_->root_scale(scalar.index);
+          if (stiff > left_out_[row] * range) left_out_[row] = stiff < p * range ? stiff / range : p;
+        }
+        const double inverse = 1.0 / (1.0 - d * (p - left_out_[row]));
+        trial_[row] = multiplier_[row] + inverse * (moved_[row] - multiplier_[row]);
+        derivative_[scalar.index](0, 0) = inverse * d;
+      });
 }
 
 bool AlSurrogate::natural_step(double damping) {
@@ -92,33 +94,37 @@ bool AlSurrogate::natural_step(double damping) {
 
 // The impulses that belong to the velocities at the end of the step.
 void AlSurrogate::follow_linear() {
-  for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    const Index row = problem_->row(i);
-    if (problem_->rows(i) == 1) {
-      multiplier_[row] = trial_[row] - derivative_[i](0, 0) * (system_->velocity()[row] - before_[row]);
-    } else {
-      const Vec3 du = system_->velocity().segment<3>(row) - before_.segment<3>(row);
-      multiplier_.segment<3>(row) = trial_.segment<3>(row) - derivative_[i] * du;
-    }
-  }
+  for_each_constraint(
+      *problem_,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const VecN<n> du = cone.get(system_->velocity()) - cone.get(before_);
+        cone.rows(multiplier_) = cone.get(trial_) - derivative_.at<n>(cone.index) * du;
+      },
+      [&](IntervalConstraint scalar) {
+        const Index row = scalar.row;
+        multiplier_[row] =
+            trial_[row] - derivative_[scalar.index](0, 0) * (system_->velocity()[row] - before_[row]);
+      });
 }
 
 void AlSurrogate::change_pieces() {
   changed_.clear();
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
-    if (problem_->rows(i) == 1 ? change_scalar(i) : change_contact(i)) changed_.push_back(i);
+    const bool changed = visit_constraint(
+        *problem_, i, [&](auto cone) { return change_contact(cone); },
+        [&](IntervalConstraint row) { return change_scalar(row); });
+    if (changed) changed_.push_back(i);
   }
 }
 
-bool AlSurrogate::change_scalar(Index i) {
-  if (problem_->kind(i) == ConstraintKind::bilateral) return false;
-  const bool box = problem_->kind(i) == ConstraintKind::box;
-  const double lower = box ? problem_->lower(i) : 0.0;
-  const double upper = box ? problem_->upper(i) : std::numeric_limits<double>::infinity();
-  const double allowed = kPieceAllowance * natural_, root = problem_->root_scale(i);
-  const Index row = problem_->row(i);
+bool AlSurrogate::change_scalar(const IntervalConstraint& scalar) {
+  if (scalar.set.is_free()) return false;
+  const double lower = scalar.set.lower, upper = scalar.set.upper;
+  const double allowed = kPieceAllowance * natural_, root = problem_->root_scale(scalar.index);
+  const Index row = scalar.row;
   const double now = multiplier_[row], compliance = problem_->compliance()[row];
-  double& derivative = derivative_[i](0, 0);
+  double& derivative = derivative_[scalar.index](0, 0);
   if (derivative > 0.0) {
     if ((lower - now) * root <= allowed && (now - upper) * root <= allowed) return false;
     derivative = 0.0;
@@ -133,50 +139,53 @@ bool AlSurrogate::change_scalar(Index i) {
 }
 
 // Under the exact law. Sliding begins along the friction that was too large.
-bool AlSurrogate::change_contact(Index i) {
+template <int N>
+bool AlSurrogate::change_contact(const ConeConstraint<N>& cone) {
   if (law_ != Law::exact) return false;
-  const Index row = problem_->row(i);
-  const double allowed = kPieceAllowance * natural_, root = problem_->root_scale(i),
-               mu = problem_->friction(i);
-  const Vec3 now = multiplier_.segment<3>(row), u = system_->velocity().segment<3>(row);
-  Mat3& derivative = derivative_[i];
-  if (derivative(2, 2) == 0.0) {
-    if (!(u[2] < -allowed * root)) return false;
-    close_contact(i);
+  constexpr int z = N - 1;  // the normal
+  const Index row = cone.row;
+  const double allowed = kPieceAllowance * natural_, root = problem_->root_scale(cone.index),
+               mu = cone.friction;
+  const VecN<N> now = cone.get(multiplier_), u = cone.get(system_->velocity());
+  auto&& derivative = derivative_.at<N>(cone.index);
+  if (derivative(z, z) == 0.0) {
+    if (!(u[z] < -allowed * root)) return false;
+    close_contact(cone);
     return true;
   }
-  if (now[2] * root < -allowed) {
+  if (now[z] * root < -allowed) {
     derivative.setZero();
-    trial_.segment<3>(row).setZero();
+    cone.rows(trial_).setZero();
     return true;
   }
-  const double friction = now.head<2>().norm();
-  if (derivative(0, 2) != 0.0 || derivative(1, 2) != 0.0) {  // slides, but friction would push
-    if (!(now.head<2>().dot(u.head<2>()) > allowed * root * friction)) return false;
-    close_contact(i);
+  const double friction = now.template head<z>().norm();
+  if (!derivative.col(z).template head<z>().isZero(0.0)) {  // slides, but friction would push
+    const double power = now.template head<z>().dot(u.template head<z>());
+    if (!(power > allowed * root * friction)) return false;
+    close_contact(cone);
     return true;
   }
-  if (!((friction - mu * now[2]) * root > allowed)) return false;
-  const Vec3 way(mu * now[0] / friction, mu * now[1] / friction, 1.0);
-  const double compliance = problem_->compliance()[row + 2],
-               stiffness = 1.0 / (compliance + left_out_[row + 2]);
+  if (!((friction - mu * now[z]) * root > allowed)) return false;
+  VecN<N> along = (mu / friction) * now;
+  along[z] = 1.0;
+  const double compliance = problem_->compliance()[row + z], stiffness = 1.0 / (compliance + left_out_[row + z]);
   derivative.setZero();
-  derivative.col(2) = stiffness * way;
-  trial_.segment<3>(row) =
-      way * (kept_[row + 2] - stiffness * (before_[row + 2] + compliance * kept_[row + 2]));
+  derivative.col(z) = stiffness * along;
+  cone.rows(trial_) = along * (kept_[row + z] - stiffness * (before_[row + z] + compliance * kept_[row + z]));
   return true;
 }
 
 // Sticking; without friction, touching.
-void AlSurrogate::close_contact(Index i) {
-  const Index row = problem_->row(i), first = problem_->friction(i) > 0.0 ? 0 : 2;
-  derivative_[i].setZero();
-  trial_.segment<3>(row).setZero();
-  for (Index k = first; k < 3; ++k) {
-    const double compliance = problem_->compliance()[row + k];
-    const double stiffness = 1.0 / (compliance + left_out_[row + k]);
-    derivative_[i](k, k) = stiffness;
-    trial_[row + k] = kept_[row + k] - stiffness * (before_[row + k] + compliance * kept_[row + k]);
+template <int N>
+void AlSurrogate::close_contact(const ConeConstraint<N>& cone) {
+  auto&& derivative = derivative_.at<N>(cone.index);
+  derivative.setZero();
+  cone.rows(trial_).setZero();
+  for (Index k = cone.friction > 0.0 ? 0 : N - 1; k < N; ++k) {
+    const Index row = cone.row + k;
+    const double compliance = problem_->compliance()[row];
+    derivative(k, k) = 1.0 / (compliance + left_out_[row]);
+    trial_[row] = kept_[row] - derivative(k, k) * (before_[row] + compliance * kept_[row]);
   }
 }
 

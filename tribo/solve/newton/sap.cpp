@@ -79,7 +79,8 @@ void Sap::prepare(const ContactProblem& problem, Monitor& monitor) {
     const Index row = problem.row(i);
     const auto own = compliance_.segment(row, problem.rows(i));
     unresolved |= own.minCoeff() < kResolvable * problem.scale(i);
-    proximal_loop_ |= problem.kind(i) == ConstraintKind::contact && own[0] != own[1];
+    // Tangential rows that differ.
+    for (Index r = 1; r + 1 < problem.rows(i); ++r) proximal_loop_ |= own[r] != own[0];
   }
   proximal_loop_ |= unresolved;
   law_.prepare(problem, compliance_,

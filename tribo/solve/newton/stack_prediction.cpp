@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/problem/constraints.h"
+
 namespace tribo {
 namespace {
 
@@ -29,16 +31,16 @@ constexpr double kAccuracy = 0.5;   // of a surrogate, relative to the natural m
 constexpr double kReduction = 0.3;  // of its residual
 constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
-// Whether the last `rows` rows of a quarter of the contacts are at rest.
-bool has_rest(const ContactProblem& problem, Index rows) {
+// Whether a quarter of the contacts are at rest, their normals or all their rows.
+bool has_rest(const ContactProblem& problem, bool all_rows) {
   if (problem.row_count() == 0) return false;
   const double rest = kRest * problem.free_velocity().lpNorm<Eigen::Infinity>();
   Index resting = 0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) != ConstraintKind::contact) continue;
-    const auto velocity = problem.free_velocity().segment(problem.row(i) + 3 - rows, rows);
-    if (velocity.lpNorm<Eigen::Infinity>() <= rest) ++resting;
-  }
+  for_each_cone(problem, [&](auto cone) {
+    const auto q = cone.get(problem.free_velocity());
+    const double speed = all_rows ? q.cwiseAbs().maxCoeff() : std::abs(q[cone.kNormal]);
+    if (speed <= rest) ++resting;
+  });
   return static_cast<double>(resting) > kRestShare * static_cast<double>(problem.contact_count());
 }
 
@@ -57,8 +59,8 @@ Index solve(AlSurrogate& surrogate, Monitor& monitor, double target, bool keep, 
 
 }  // namespace
 
-bool is_stack(const ContactProblem& problem) { return has_rest(problem, 1); }
-bool is_still_stack(const ContactProblem& problem) { return has_rest(problem, 3); }
+bool is_stack(const ContactProblem& problem) { return has_rest(problem, false); }
+bool is_still_stack(const ContactProblem& problem) { return has_rest(problem, true); }
 
 bool predict_sticking(AlSurrogate& surrogate, Monitor& monitor, double accuracy, double& penalty) {
   const double before = surrogate.natural();

@@ -112,18 +112,15 @@ bool SurrogateNewton::damped_step(const Surrogate& s, double& residual) {
 // y = H x, or H^T x.
 void SurrogateNewton::multiply(const ContactProblem& problem, const Vector& x, bool transposed, Vector& y) {
   problem.jacobian().multiply(x, rows_);
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) != ConstraintKind::contact) {
-      rows_[row] *= derivative_[i](0, 0);
-      continue;
+  if (transposed) {
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      with_rows(problem.rows(i), [&](auto rows) {
+        const VecN<rows()> part = rows_.segment<rows()>(problem.row(i));
+        rows_.segment<rows()>(problem.row(i)) = derivative_.at<rows()>(i).transpose() * part;
+      });
     }
-    const Vec3 part = rows_.segment<3>(row);
-    if (transposed) {
-      rows_.segment<3>(row) = derivative_[i].transpose() * part;
-    } else {
-      rows_.segment<3>(row) = derivative_[i] * part;
-    }
+  } else {
+    multiply_blocks(problem.jacobian(), derivative_, rows_, rows_);
   }
   problem.mass().multiply(x, y);
   problem.jacobian().add_transpose_product(rows_, y);

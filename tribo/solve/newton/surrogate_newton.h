@@ -76,7 +76,7 @@ class SurrogateNewton {
   bool reuse_ = false;
   const std::function<bool()>* interrupt_ = nullptr;
   PrimalLu lu_;
-  std::vector<Mat3> derivative_;
+  GroupBlocks derivative_;
   Vector v_, trial_, residual_, direction_, newton_, cauchy_, work_, product_;  // [dofs]
   Vector u_, shifted_, impulse_, rows_;                                         // [rows]
   double radius_ = 0.0;                                                         // dogleg, sqrt(J)

@@ -27,8 +27,8 @@
 
 #include "tribo/linalg/kernels/dual_kernel.h"
 #include "tribo/math/anderson.h"
-#include "tribo/math/cone.h"
 #include "tribo/math/spectrum.h"
+#include "tribo/problem/constraints.h"
 #include "tribo/solve/driver/monitor.h"
 #include "tribo/solve/driver/scoped_interrupt.h"
 #include "tribo/solve/splitting/admm_penalty.h"
@@ -36,8 +36,8 @@
 namespace tribo {
 namespace {
 
-// An equality needs no projection, its penalty only regularises: smaller is faster.
-constexpr double kBilateralPenalty = 1e-3;
+// A row without bounds needs no projection, its penalty only regularises: smaller is faster.
+constexpr double kFreePenalty = 1e-3;
 // Impulses beyond this multiple of the natural scale do not come from a solvable problem.
 constexpr double kDivergence = 1e12;
 constexpr Index kStallIterations = 20000;
@@ -80,7 +80,7 @@ class Admm final : public Solver {
   AndersonAccelerator anderson_;
   SpectrumWorkspace spectrum_;
   Vector root_;            // sqrt(w_i) per row
-  Vector penalty_weight_;  // 1, or kBilateralPenalty
+  Vector penalty_weight_;  // 1, or kFreePenalty
   Vector x_, image_, plain_, y_, y_old_, z_, s_, s_old_, f_, f_physical_, rhs_, d_, impulse_, skew_, dofs_;
   AdmmPenalty penalty_;
   double rho_ = 1.0;                 // the present penalty
@@ -96,7 +96,7 @@ void Admm::prepare(const ContactProblem& problem) {
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     root_.segment(problem.row(i), problem.rows(i)).setConstant(std::sqrt(problem.scale(i)));
     penalty_weight_.segment(problem.row(i), problem.rows(i))
-        .setConstant(problem.kind(i) == ConstraintKind::bilateral ? kBilateralPenalty : 1.0);
+        .setConstant(problem.interval(i).is_free() ? kFreePenalty : 1.0);
   }
   kernel_.prepare(delassus(problem));
   penalty_.start(options_);
@@ -122,26 +122,22 @@ void Admm::split(const ContactProblem& problem, Law law) {
   std::swap(s_, s_old_);
   const bool strict = is_strict(law);
   const bool lagged = law == Law::exact && !strict;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      const double mu = problem.friction(i);
-      const Vec3 x = x_.segment<3>(row);
-      const Vec3 y = strict ? project_strict(x, mu) : project_cone(x, mu);
-      const Vec3 z = rho_ * (y - x);
-      y_.segment<3>(row) = y;
-      z_.segment<3>(row) = z;
-      if (lagged) s_[row + 2] = root_[row] * mu * z.head<2>().norm();
-      continue;
-    }
-    double y = x_[row];
-    if (problem.kind(i) == ConstraintKind::unilateral) y = project_orthant(y);
-    if (problem.kind(i) == ConstraintKind::box) {
-      y = project_box(y, root_[row] * problem.lower(i), root_[row] * problem.upper(i));
-    }
-    y_[row] = y;
-    z_[row] = rho_ * penalty_weight_[row] * (y - x_[row]);
-  }
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const VecN<n> x = cone.get(x_);
+        const VecN<n> y = project_law(x, cone.friction, strict ? Law::exact : Law::convex);
+        const VecN<n> z = rho_ * (y - x);
+        cone.rows(y_) = y;
+        cone.rows(z_) = z;
+        if (lagged) cone.normal(s_) = root_[cone.row] * cone.friction * z.template head<n - 1>().norm();
+      },
+      [&](IntervalConstraint row) {
+        const Index r = row.row;
+        y_[r] = project_box(x_[r], root_[r] * row.set.lower, root_[r] * row.set.upper);
+        z_[r] = rho_ * penalty_weight_[r] * (y_[r] - x_[r]);
+      });
 }
 
 // (37), then image = f - z / rho.
@@ -205,11 +201,8 @@ void Admm::resume(const ContactProblem& problem, const Vector& best, Law law) {
   f_ = root_.cwiseProduct(best);
   problem.velocity_of(best, dofs_, rhs_);
   rhs_ += problem.compliance().cwiseProduct(best);
-  for (Index i = 0; law == Law::exact && !is_strict(law) && i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      rhs_[row + 2] += problem.friction(i) * rhs_.segment<2>(row).norm();
-    }
+  if (law == Law::exact && !is_strict(law)) {
+    for_each_cone(problem, [&](auto cone) { cone.normal(rhs_) += cone.friction * cone.tangent(rhs_).norm(); });
   }
   x_ = f_.array() - rhs_.array() / (root_.array() * rho_ * penalty_weight_.array());
   skew_.setZero();

@@ -9,7 +9,23 @@ namespace {
 
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 using ConstVec6 = Eigen::Map<const Vec6>;
-using Block36 = Eigen::Map<const Eigen::Matrix<double, 3, 6>>;
+template <int N>
+using BlockN6 = Eigen::Map<const Eigen::Matrix<double, N, 6>>;
+
+// h += J^T diag(penalty) J of a block on six coordinates.
+template <class Mat6>
+void add_weighted(Index rows, const double* block, const double* penalty, Mat6& h) {
+  with_rows(rows, [&](auto size) {
+    constexpr int n = size();
+    if constexpr (n == 1) {
+      const ConstVec6 row(block);
+      h.noalias() += penalty[0] * row * row.transpose();
+    } else {
+      const BlockN6<n> j(block);
+      h.noalias() += j.transpose() * Eigen::Map<const VecN<n>>(penalty).asDiagonal() * j;
+    }
+  });
+}
 
 Eigen::Map<const Matrix> block_of(const SplitTerms::Term& term, Index rows) {
   return {term.block, rows, term.cols};
@@ -72,13 +88,8 @@ void SplitDynamics::assemble_articulated(const ContactProblem& problem, const Sp
     if (term.start < bodies) {
       factor.add_rows(term.start - terms.extended_start(tree), block_of(term, rows),
                       penalty.segment(row, rows));
-    } else if (rows == 3) {
-      const Block36 block(term.block);
-      inertia[(term.start - bodies) / 6].noalias() +=
-          block.transpose() * penalty.segment<3>(row).asDiagonal() * block;
     } else {
-      const ConstVec6 block(term.block);
-      inertia[(term.start - bodies) / 6].noalias() += penalty[row] * block * block.transpose();
+      add_weighted(rows, term.block, penalty.data() + row, inertia[(term.start - bodies) / 6]);
     }
   }
   factor.add_body_inertias(articulation.motion, inertia);
@@ -95,14 +106,7 @@ bool SplitDynamics::factorize_tree(const ContactProblem& problem, const SplitTer
     Mat6 h = problem.mass().block(tree);
     for (const SplitTerms::Incident& t : terms.incident(tree)) {
       const SplitTerms::Term& term = terms.term(t.term);
-      const Index row = problem.row(term.constraint);
-      if (problem.rows(term.constraint) == 3) {
-        const Block36 block(term.block);
-        h.noalias() += block.transpose() * penalty.segment<3>(row).asDiagonal() * block;
-      } else {
-        const ConstVec6 block(term.block);
-        h.noalias() += penalty[row] * block * block.transpose();
-      }
+      add_weighted(problem.rows(term.constraint), term.block, penalty.data() + problem.row(term.constraint), h);
     }
     const Eigen::LLT<Mat6> factor(h);
     Eigen::Map<Mat6> inverse(factors_.data() + factor_start_[tree]);
@@ -146,14 +150,16 @@ void SplitDynamics::push(const ContactProblem& problem, const SplitTerms& terms,
   const Index row = problem.row(constraint), rows = problem.rows(constraint);
   for (const SplitTerms::Term& term : terms.terms(constraint)) {
     double* force = forces_.data() + term.force;
-    if (term.cols == 6 && rows == 3) {
-      Eigen::Map<Vec6>(force).noalias() = Block36(term.block).transpose() * s.segment<3>(row);
-    } else if (rows == 1) {
-      for (Index c = 0; c < term.cols; ++c) force[c] = term.block[c] * s[row];
-    } else {
-      Eigen::Map<Vector>(force, term.cols).noalias() =
-          block_of(term, rows).transpose() * s.segment(row, rows);
-    }
+    with_rows(rows, [&](auto size) {
+      constexpr int n = size();
+      if constexpr (n == 1) {
+        for (Index c = 0; c < term.cols; ++c) force[c] = term.block[c] * s[row];
+      } else if (term.cols == 6) {
+        Eigen::Map<Vec6>(force).noalias() = BlockN6<n>(term.block).transpose() * s.segment<n>(row);
+      } else {
+        Eigen::Map<Vector>(force, term.cols).noalias() = block_of(term, n).transpose() * s.segment(row, n);
+      }
+    });
   }
 }
 

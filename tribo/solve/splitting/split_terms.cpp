@@ -37,26 +37,23 @@ Index SplitTerms::slack_count(Index constraint) const {
 void SplitTerms::velocity_of(const ContactProblem& problem, Index constraint, const Vector& extended,
                              Vector& u) const {
   const Index row = problem.row(constraint);
-  if (problem.rows(constraint) == 3) {
-    Vec3 sum = problem.bias().segment<3>(row);
+  with_rows(problem.rows(constraint), [&](auto rows) {
+    constexpr int n = rows();
+    VecN<n> sum = problem.bias().segment<n>(row);
     for (const Term& term : terms(constraint)) {
-      if (term.cols == 6) {
+      if constexpr (n == 1) {
+        sum[0] += Eigen::Map<const Vector>(term.block, term.cols).dot(extended.segment(term.start, term.cols));
+      } else if (term.cols == 6) {
         sum.noalias() +=
-            Eigen::Map<const Eigen::Matrix<double, 3, 6>>(term.block) * extended.segment<6>(term.start);
+            Eigen::Map<const Eigen::Matrix<double, n, 6>>(term.block) * extended.segment<6>(term.start);
       } else {
         sum.noalias() +=
-            Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(term.block, 3, term.cols) *
+            Eigen::Map<const Eigen::Matrix<double, n, Eigen::Dynamic>>(term.block, n, term.cols) *
             extended.segment(term.start, term.cols);
       }
     }
-    u.segment<3>(row) = sum;
-  } else {
-    double sum = problem.bias()[row];
-    for (const Term& term : terms(constraint)) {
-      sum += Eigen::Map<const Vector>(term.block, term.cols).dot(extended.segment(term.start, term.cols));
-    }
-    u[row] = sum;
-  }
+    u.segment<n>(row) = sum;
+  });
 }
 
 double SplitTerms::pseudo_density(const ContactProblem& problem) const {

@@ -12,7 +12,8 @@
 // practice but its rate tends to 1 for tall stacks at rest, high mass ratios and redundant contacts: use admm
 // there.
 //
-// Local solvers: exact (solve/law/one_contact.h), quartic, newton, projection (solve/law/local_step.h). omega > 1
+// Local solvers: exact (solve/law/one_contact.h, one_cone.h), quartic (three rows; larger cones: exact), newton,
+// projection (solve/law/local_step.h). omega > 1
 // over-relaxes; where the sweeps run in a cycle it is lowered in steps to about 0.3 (with redundant
 // frictional contacts 0.8 was seen to end a cycle that 1 never left). Settled constraints rest for up to
 // `freeze` sweeps. accelerate=cg: conjugate gradients over the sweeps, for large piles (sweep_acceleration.h).
@@ -26,6 +27,19 @@ namespace {
 using Local = NsgsOptions::Local;
 using Shuffle = NsgsOptions::Shuffle;
 using Acceleration = NsgsOptions::Acceleration;
+
+// What a sweep does at a constraint: `visit` at a contact, the clamped step of its own row at a scalar one.
+template <class Visit>
+struct Visitor {
+  Visit visit;
+  const std::vector<ScalarRow>& rows;
+
+  template <int N>
+  VecN<N> contact(Index slot, const VecN<N>& w, const VecN<N>& r) {
+    return visit(slot, w, r);
+  }
+  double scalar(Index slot, double w, double lambda) { return rows[slot].solve(w, lambda); }
+};
 
 }  // namespace
 
@@ -48,34 +62,24 @@ void Nsgs::prepare(const ContactProblem& problem, Law law) {
   convex_.clear();
   matrix_.clear();
   scalar_.clear();
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    Mat3 w = problem.delassus_diagonal(i);
-    const Index row = problem.row(i);
-    if (problem.kind(i) != ConstraintKind::contact) {
-      scalar_.push_back(scalar_row(problem, i, relaxation_));
-      continue;
-    }
-    w.diagonal() += problem.compliance().segment<3>(row);
-    w /= relaxation_;
-    if (options_.local == Local::newton || options_.local == Local::projection ||
-        (options_.local == Local::quartic && law == Law::exact)) {
-      matrix_.emplace_back(w, problem.friction(i));
-    } else if (law == Law::exact) {
-      exact_.emplace_back(w, problem.friction(i));
-    } else {
-      convex_.emplace_back(w, problem.friction(i));
-    }
-  }
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const MatN<n> w = local_matrix<n>(problem, cone.index, relaxation_);
+        if (options_.local != Local::exact) matrix_.of<n>().emplace_back(w, cone.friction);
+        if (law == Law::exact) {
+          exact_.of<n>().emplace_back(w, cone.friction);
+        } else {
+          convex_.of<n>().emplace_back(w, cone.friction);
+        }
+      },
+      [&](IntervalConstraint row) { scalar_.push_back(scalar_row(problem, row.index, relaxation_)); });
 }
 
 template <class Visit>
 Status Nsgs::run(const ContactProblem& problem, Monitor& monitor, const SweepStart& start, Visit visit) {
-  struct Visitor {
-    Visit contact;
-    const std::vector<ScalarRow>& rows;
-    double scalar(Index slot, double w, double lambda) { return rows[slot].solve(w, lambda); }
-  };
-  Visitor visitor{visit, scalar_};
+  Visitor<Visit> visitor{visit, scalar_};
   const bool accelerated = options_.accelerate == Acceleration::cg && !start.plain;
   rest_.reset(problem.constraint_count(), options_.freeze, accelerated);
   if (!start.go_on || start.plain) {
@@ -121,26 +125,35 @@ Status Nsgs::iterate(const ContactProblem& problem, Monitor& monitor, const Swee
     if (start.same_problem || !state_.impulse.isZero(0.0)) sweeps_.refresh(state_.impulse, state_.velocity);
   }
 
-  if (!matrix_.empty() && options_.local == Local::newton) {
-    return run(problem, monitor, start, [this, law](Index s, const Vec3& w, const Vec3& r) {
-      return solve_newton(matrix_[s], law, w, r);
+  // The number of rows is that of the arguments.
+  const auto exactly = [this](Index s, const auto& w, const auto& r) {
+    return exact_.of<std::decay_t<decltype(w)>::RowsAtCompileTime>()[s].solve(w, r);
+  };
+  if (options_.local == Local::newton) {
+    return run(problem, monitor, start, [this, law](Index s, const auto& w, const auto& r) {
+      return solve_newton(matrix_.of<std::decay_t<decltype(w)>::RowsAtCompileTime>()[s], law, w, r);
     });
   }
-  if (!matrix_.empty() && options_.local == Local::projection) {
-    return run(problem, monitor, start, [this, law](Index s, const Vec3& w, const Vec3& r) {
-      return step_projection(matrix_[s], law, w, r);
+  if (options_.local == Local::projection) {
+    return run(problem, monitor, start, [this, law](Index s, const auto& w, const auto& r) {
+      return step_projection(matrix_.of<std::decay_t<decltype(w)>::RowsAtCompileTime>()[s], law, w, r);
     });
   }
-  if (!matrix_.empty()) {
-    return run(problem, monitor, start,
-               [this](Index s, const Vec3& w, const Vec3& r) { return solve_quartic(matrix_[s], w, r); });
+  if (options_.local == Local::quartic && law == Law::exact) {
+    return run(problem, monitor, start, [this, exactly](Index s, const auto& w, const auto& r) {
+      if constexpr (std::decay_t<decltype(w)>::RowsAtCompileTime == 3) {
+        return solve_quartic(matrix_.of<3>()[s], w, r);
+      } else {
+        return exactly(s, w, r);
+      }
+    });
   }
   if (law == Law::convex) {
-    return run(problem, monitor, start,
-               [this](Index s, const Vec3& w, const Vec3& r) { return convex_[s].solve(w, r); });
+    return run(problem, monitor, start, [this](Index s, const auto& w, const auto& r) {
+      return convex_.of<std::decay_t<decltype(w)>::RowsAtCompileTime>()[s].solve(w, r);
+    });
   }
-  return run(problem, monitor, start,
-             [this](Index s, const Vec3& w, const Vec3& r) { return exact_[s].solve(w, r); });
+  return run(problem, monitor, start, exactly);
 }
 
 std::unique_ptr<Solver> make_nsgs(const NsgsOptions& options) { return std::make_unique<Nsgs>(options); }

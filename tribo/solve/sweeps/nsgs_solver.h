@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "tribo/solve/driver/monitor.h"
+#include "tribo/solve/law/by_rows.h"
 #include "tribo/solve/law/local_step.h"
-#include "tribo/solve/law/one_contact.h"
+#include "tribo/solve/law/one_cone.h"
 #include "tribo/solve/sweeps/nsgs.h"
 #include "tribo/solve/sweeps/sweep.h"
 #include "tribo/solve/sweeps/sweep_acceleration.h"
@@ -51,9 +52,9 @@ class Nsgs final : public Solver {
   bool minimises_ = false;  // impulses minimise an energy: no friction, symmetric W
   SweepState state_;
   std::vector<ScalarRow> scalar_;
-  std::vector<ExactContact> exact_;
-  std::vector<ConvexContact> convex_;
-  std::vector<LocalMatrix> matrix_;
+  ByRows<ExactContactN> exact_;
+  ByRows<ConvexContactN> convex_;
+  ByRows<LocalMatrixN> matrix_;
 };
 
 }  // namespace tribo

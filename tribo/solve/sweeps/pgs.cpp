@@ -16,9 +16,9 @@
 // sweeps there and back.
 #include "tribo/solve/sweeps/pgs.h"
 
-#include "tribo/math/cone.h"
+#include "tribo/solve/law/by_rows.h"
 #include "tribo/solve/law/local_step.h"
-#include "tribo/solve/law/one_contact.h"
+#include "tribo/solve/law/one_cone.h"
 #include "tribo/solve/sweeps/sweep.h"
 
 namespace tribo {
@@ -27,31 +27,34 @@ namespace {
 using Order = PgsOptions::Order;
 
 struct ExactStep {
-  const std::vector<LocalMatrix>& local;
+  const ByRows<LocalMatrixN>& local;
   const std::vector<ScalarRow>& rows;
   double omega;
 
-  Vec3 contact(Index s, const Vec3& w, const Vec3& r) const {
-    const LocalMatrix& c = local[s];
-    const double normal = project_orthant(r[2] - omega * c.rho_n * w[2]);
-    if (normal == 0.0) return Vec3::Zero();
-    const double step = normal - r[2];
+  template <int N>
+  VecN<N> contact(Index s, const VecN<N>& w, const VecN<N>& r) const {
+    const LocalMatrixN<N>& c = local.of<N>()[s];
+    const double normal = project_orthant(r[N - 1] - omega * c.rho_n * w[N - 1]);
+    if (normal == 0.0) return VecN<N>::Zero();
+    const double step = normal - r[N - 1];
     const double rate = omega * c.rho_t;
-    const Vec2 tangent =
-        project_disk(Vec2(r[0] - rate * (w[0] + c.w(0, 2) * step), r[1] - rate * (w[1] + c.w(1, 2) * step)),
-                     c.mu * normal);
-    return {tangent[0], tangent[1], normal};
+    VecN<N> z;
+    for (int k = 0; k < N - 1; ++k) z[k] = r[k] - rate * (w[k] + c.w(k, N - 1) * step);
+    z[N - 1] = normal;
+    return project_strict(z, c.mu);
   }
   double scalar(Index s, double w, double r) const { return rows[s].solve(w, r); }
 };
 
 struct ConvexStep {
-  const std::vector<LocalMatrix>& local;
+  const ByRows<LocalMatrixN>& local;
   const std::vector<ScalarRow>& rows;
   double omega;
 
-  Vec3 contact(Index s, const Vec3& w, const Vec3& r) const {
-    return project_cone(r - omega * local[s].rho * w, local[s].mu);
+  template <int N>
+  VecN<N> contact(Index s, const VecN<N>& w, const VecN<N>& r) const {
+    const LocalMatrixN<N>& c = local.of<N>()[s];
+    return project_cone(VecN<N>(r - omega * c.rho * w), c.mu);
   }
   double scalar(Index s, double w, double r) const { return rows[s].solve(w, r); }
 };
@@ -78,15 +81,13 @@ class Pgs final : public Solver {
   void prepare(const ContactProblem& problem) {
     local_.clear();
     scalar_.clear();
-    for (Index i = 0; i < problem.constraint_count(); ++i) {
-      if (problem.kind(i) != ConstraintKind::contact) {
-        scalar_.push_back(scalar_row(problem, i, options_.omega));
-        continue;
-      }
-      Mat3 w = problem.delassus_diagonal(i);
-      w.diagonal() += problem.compliance().segment<3>(problem.row(i));
-      local_.emplace_back(w, problem.friction(i));
-    }
+    for_each_constraint(
+        problem,
+        [&](auto cone) {
+          constexpr int n = cone.kRows;
+          local_.of<n>().emplace_back(local_matrix<n>(problem, cone.index), cone.friction);
+        },
+        [&](IntervalConstraint row) { scalar_.push_back(scalar_row(problem, row.index, options_.omega)); });
   }
 
   template <class Step>
@@ -108,7 +109,7 @@ class Pgs final : public Solver {
   SweepRest rest_;
   SweepState state_;
   std::vector<ScalarRow> scalar_;
-  std::vector<LocalMatrix> local_;
+  ByRows<LocalMatrixN> local_;
 };
 
 }  // namespace

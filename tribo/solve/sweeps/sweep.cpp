@@ -1,6 +1,7 @@
 #include "tribo/solve/sweeps/sweep.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -35,13 +36,13 @@ void SweepOperator::setup(const ContactProblem& problem, Mode mode) {
 void SweepOperator::number_constraints() {
   const Index count = problem_->constraint_count();
   constraint_.resize(count);
-  Index contacts = 0, scalars = 0;
+  std::array<Index, kMostRows + 1> slots{};  // by rows
   for (Index i = 0; i < count; ++i) {
     Constraint& c = constraint_[i];
     c.row = problem_->row(i);
-    c.contact = problem_->kind(i) == ConstraintKind::contact;
+    c.rows = problem_->rows(i);
     c.pair = false;
-    c.slot = c.contact ? contacts++ : scalars++;
+    c.slot = slots[c.rows]++;
   }
 }
 
@@ -122,7 +123,7 @@ void SweepOperator::setup_velocity() {
     piece_[p].dof += touched.start - touched.first;
   }
   for (Constraint& c : constraint_) {
-    c.pair = !c.contact && c.end - c.begin == 2 && piece_[c.begin].size == 3 && piece_[c.begin + 1].size == 3;
+    c.pair = c.rows == 1 && c.end - c.begin == 2 && piece_[c.begin].size == 3 && piece_[c.begin + 1].size == 3;
     if (c.pair) std::tie(c.begin, c.end) = std::pair(piece_[c.begin].dof, piece_[c.begin + 1].dof);
   }
 }
@@ -160,7 +161,7 @@ void SweepOperator::setup_rows_from_matrix(const BlockMatrix& matrix) {
     c.data = at;
     for (Index k = c.begin; k < c.end; ++k) {
       piece_[k] = {matrix.start(matrix.column(k)), matrix.rows(matrix.column(k))};
-      at += static_cast<std::size_t>(c.contact ? kPaddedRows : 1) * piece_[k].size;
+      at += static_cast<std::size_t>(padded(c.rows)) * piece_[k].size;
     }
   }
   data_.resize(at);
@@ -171,7 +172,7 @@ void SweepOperator::setup_rows_from_matrix(const BlockMatrix& matrix) {
       const double* block = matrix.data(k);
       for (Index col = 0; col < piece_[k].size; ++col) {
         for (Index r = 0; r < rows; ++r) data_[at++] = block[col * rows + r];
-        if (rows == 3) data_[at++] = 0.0;
+        for (Index r = rows; r < padded(rows); ++r) data_[at++] = 0.0;
       }
     }
   }
@@ -181,12 +182,16 @@ void SweepOperator::renew_state(const Vector& impulse) {
   if (mode_ == Mode::rows) return;
   y_ = y_free_;
   for (const Constraint& c : constraint_) {
-    if (c.contact) {
-      const Vec3 lambda = impulse.segment<3>(c.row);
-      if (!lambda.isZero(0.0)) push_contact(c, lambda);
-    } else if (impulse[c.row] != 0.0) {
-      push_scalar(c, impulse[c.row]);
-    }
+    with_rows(c.rows, [&](auto size) {
+      constexpr int n = size();
+      const VecN<n> lambda = impulse.segment<n>(c.row);
+      if (lambda.isZero(0.0)) return;
+      if constexpr (n == 1) {
+        push_scalar(c, lambda[0]);
+      } else {
+        push_contact<n>(c, lambda);
+      }
+    });
   }
 }
 
@@ -199,13 +204,16 @@ void SweepOperator::find_velocity(const Vector& impulse, Vector& velocity) const
   velocity.resize(impulse.size());
   const bool rows = mode_ == Mode::rows;
   for (const Constraint& c : constraint_) {
-    if (c.contact) {
-      velocity.segment<3>(c.row) =
-          rows ? contact_velocity<true>(c, impulse.data()) : contact_velocity<false>(c, impulse.data());
-    } else {
-      velocity[c.row] =
-          rows ? scalar_velocity<true>(c, impulse.data()) : scalar_velocity<false>(c, impulse.data());
-    }
+    with_rows(c.rows, [&](auto size) {
+      constexpr int n = size();
+      if constexpr (n == 1) {
+        velocity[c.row] =
+            rows ? scalar_velocity<true>(c, impulse.data()) : scalar_velocity<false>(c, impulse.data());
+      } else {
+        velocity.segment<n>(c.row) = rows ? contact_velocity<true, n>(c, impulse.data())
+                                          : contact_velocity<false, n>(c, impulse.data());
+      }
+    });
   }
 }
 

@@ -46,21 +46,22 @@ class SweepOperator {
   Vector& state() { return y_; }
   // Without the rounding collected by sweeps.
   void renew_state(const Vector& impulse);
-  // The state follows a step of impulse i that is none of a sweep; the step of a scalar row is the first entry.
+  // The state follows a step of impulse i that is none of a sweep; the step of a scalar row is the first entry. At most
+  // three rows: problems without friction have no larger constraints.
   void push(Index i, const Vec3& step) {
     if (mode_ == Mode::rows) return;
     const Constraint& c = constraint_[i];
-    if (c.contact) {
-      push_contact(c, step);
-    } else {
+    if (c.rows == 1) {
       push_scalar(c, step[0]);
+    } else {
+      push_contact<3>(c, step);
     }
   }
 
   // Visits constraints in `order`; `local` maps the constraint's w and impulse to its new impulse:
-  //   Vec3 local.contact(Index slot, const Vec3& w, const Vec3& impulse)
+  //   VecN<N> local.contact(Index slot, const VecN<N>& w, const VecN<N>& impulse), N = 3, 4, 6
   //   double local.scalar(Index slot, double w, double impulse)
-  // where slot counts contacts and scalar rows separately. `steps`, if given, receives |dlambda_i|^2 of each
+  // where slot counts contacts of each N and scalar rows separately. `steps`, if given, receives |dlambda_i|^2 of each
   // i visited.
   template <class Local>
   SweepChange sweep(std::span<const Index> order, Vector& impulse, Local&& local, double* steps = nullptr) {
@@ -76,20 +77,19 @@ class SweepOperator {
     Index begin = 0,
           end = 0;         // pieces (velocity) or blocks (rows); pair: first entries of y of its two pieces
     std::size_t data = 0;  // first entry of its pieces or blocks in data_
-    bool contact = false;
+    Index rows = 1;        // of a contact 3, 4, 6
     bool pair = false;  // scalar row with two pieces of three entries: balls without friction (velocity)
   };
   struct Piece {
     Index dof = 0;   // first entry of y (velocity) or column (rows)
-    Index size = 0;  // degrees of freedom, or 3 / 1 columns
+    Index size = 0;  // degrees of freedom, or columns
   };
   struct Touched {
     Index first = 0, last = 0;  // degrees of freedom of a tree that constraints touch
     Index start = 0;            // of these in y
   };
-  // A block row of a contact is stored with four rows, the last one zero, which fills vector registers
-  // evenly.
-  static constexpr Index kPaddedRows = 4;
+  // A block row of three rows is stored with four, the last one zero, which fills vector registers evenly.
+  static constexpr Index padded(Index rows) { return rows == 3 ? 4 : rows; }
 
   void number_constraints();
   bool rows_are_cheaper();
@@ -101,11 +101,15 @@ class SweepOperator {
 
   template <bool kRows, class Local>
   SweepChange visit(std::span<const Index> order, Vector& impulse, Local& local, double* steps);
-  template <bool kRows>
-  Vec3 contact_velocity(const Constraint& c, const double* impulse) const;
+  template <bool kRows, int N, class Local>
+  void visit_contact(const Constraint& c, Vector& impulse, Local& local, double* step_size,
+                     SweepChange& change);
+  template <bool kRows, int N>
+  VecN<N> contact_velocity(const Constraint& c, const double* impulse) const;
   template <bool kRows>
   double scalar_velocity(const Constraint& c, const double* impulse) const;
-  void push_contact(const Constraint& c, const Vec3& step);
+  template <int N>
+  void push_contact(const Constraint& c, const VecN<N>& step);
   void push_scalar(const Constraint& c, double step);
 
   const ContactProblem* problem_ = nullptr;
@@ -246,20 +250,39 @@ Status run_sweeps(const ContactProblem& problem, Monitor& monitor, SweepOperator
   return Status::iteration_limit;
 }
 
-template <bool kRows>
-Vec3 SweepOperator::contact_velocity(const Constraint& c, const double* impulse) const {
+template <bool kRows, int N>
+VecN<N> SweepOperator::contact_velocity(const Constraint& c, const double* impulse) const {
   const double* data = data_.data() + c.data;
-  if constexpr (kRows) {
+  if constexpr (N > 3) {
+    VecN<N> u = kRows ? problem_->free_velocity().segment<N>(c.row) : problem_->bias().segment<N>(c.row);
+    const double* from = kRows ? impulse : y_.data();
+    for (Index k = c.begin; k < c.end; ++k) {
+      const auto [at, size] = piece_[k];
+      if constexpr (kRows) {
+        for (Index j = 0; j < size; ++j, data += N) u += from[at + j] * Eigen::Map<const VecN<N>>(data);
+      } else {
+        for (int r = 0; r < N; ++r) {
+          for (Index d = 0; d < size; ++d) u[r] += data[r * size + d] * from[at + d];
+        }
+        data += N * size;
+      }
+    }
+    return u;
+  } else if constexpr (kRows) {
+    constexpr Index kPaddedRows = padded(3);
     // One sum per column: three independent chains of additions.
     Eigen::Vector4d sum0 = Eigen::Vector4d::Zero(), sum1 = sum0, sum2 = sum0;
     for (Index k = c.begin; k < c.end; ++k) {
       const double* x = impulse + piece_[k].dof;
       sum0 += x[0] * Eigen::Map<const Eigen::Vector4d>(data);
       data += kPaddedRows;
-      if (piece_[k].size == 3) {
+      if (piece_[k].size >= 3) {
         sum1 += x[1] * Eigen::Map<const Eigen::Vector4d>(data);
         sum2 += x[2] * Eigen::Map<const Eigen::Vector4d>(data + kPaddedRows);
         data += 2 * kPaddedRows;
+        for (Index j = 3; j < piece_[k].size; ++j, data += kPaddedRows) {
+          sum0 += x[j] * Eigen::Map<const Eigen::Vector4d>(data);
+        }
       }
     }
     return problem_->free_velocity().segment<3>(c.row) + (sum0 + sum1 + sum2).head<3>();
@@ -313,19 +336,20 @@ template <bool kRows>
   return kRows ? u : u + sum.sum();
 }
 
-inline void SweepOperator::push_contact(const Constraint& c, const Vec3& step) {
+template <int N>
+inline void SweepOperator::push_contact(const Constraint& c, const VecN<N>& step) {
   const double* data = data_.data() + c.data;
   for (Index k = c.begin; k < c.end; ++k) {
     const auto [dof, size] = piece_[k];
-    if (size == 6) {
+    if (N == 3 && size == 6) {
       Eigen::Map<Vec6> y(y_.data() + dof);
       y += step[0] * Eigen::Map<const Vec6>(data) + step[1] * Eigen::Map<const Vec6>(data + 6) +
            step[2] * Eigen::Map<const Vec6>(data + 12);
     } else {
       y_.segment(dof, size).noalias() +=
-          Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3>>(data, size, 3).lazyProduct(step);
+          Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, N>>(data, size, N).lazyProduct(step);
     }
-    data += 3 * size;
+    data += N * size;
   }
 }
 
@@ -347,6 +371,26 @@ inline void SweepOperator::push_scalar(const Constraint& c, double step) {
   }
 }
 
+template <bool kRows, int N, class Local>
+[[gnu::always_inline]] inline void SweepOperator::visit_contact(const Constraint& c, Vector& impulse,
+                                                                Local& local, double* step_size,
+                                                                SweepChange& change) {
+  Eigen::Map<VecN<N>> lambda(impulse.data() + c.row);
+  VecN<N> w = contact_velocity<kRows, N>(c, impulse.data());
+  if (!problem_->is_rigid()) {
+    w += Eigen::Map<const VecN<N>>(problem_->compliance().data() + c.row).cwiseProduct(lambda);
+  }
+  const VecN<N> next = local.contact(c.slot, w, VecN<N>(lambda));
+  const VecN<N> step = next - lambda;
+  const double size = step.squaredNorm();
+  change.step += size;
+  change.impulse += next.squaredNorm();
+  if (step_size != nullptr) *step_size = size;
+  if (size == 0.0) return;
+  lambda = next;
+  if constexpr (!kRows) push_contact<N>(c, step);
+}
+
 template <bool kRows, class Local>
 SweepChange SweepOperator::visit(std::span<const Index> order, Vector& impulse, Local& local, double* steps) {
   SweepChange change;
@@ -354,19 +398,13 @@ SweepChange SweepOperator::visit(std::span<const Index> order, Vector& impulse, 
   const double* compliance = problem_->compliance().data();
   for (const Index i : order) {
     const Constraint& c = constraint_[i];
-    if (c.contact) {
-      Eigen::Map<Vec3> lambda(impulse.data() + c.row);
-      Vec3 w = contact_velocity<kRows>(c, impulse.data());
-      if (!rigid) w += Eigen::Map<const Vec3>(compliance + c.row).cwiseProduct(lambda);
-      const Vec3 next = local.contact(c.slot, w, Vec3(lambda));
-      const Vec3 step = next - lambda;
-      const double size = step.squaredNorm();
-      change.step += size;
-      change.impulse += next.squaredNorm();
-      if (steps != nullptr) steps[i] = size;
-      if (size == 0.0) continue;
-      lambda = next;
-      if constexpr (!kRows) push_contact(c, step);
+    double* step_size = steps != nullptr ? steps + i : nullptr;
+    if (c.rows == 3) [[likely]] {
+      visit_contact<kRows, 3>(c, impulse, local, step_size, change);
+    } else if (c.rows == 4) {
+      visit_contact<kRows, 4>(c, impulse, local, step_size, change);
+    } else if (c.rows == 6) {
+      visit_contact<kRows, 6>(c, impulse, local, step_size, change);
     } else {
       double& lambda = impulse[c.row];
       double w = scalar_velocity<kRows>(c, impulse.data());
@@ -375,7 +413,7 @@ SweepChange SweepOperator::visit(std::span<const Index> order, Vector& impulse, 
       const double step = next - lambda;
       change.step += step * step;
       change.impulse += next * next;
-      if (steps != nullptr) steps[i] = step * step;
+      if (step_size != nullptr) *step_size = step * step;
       if (step == 0.0) continue;
       lambda = next;
       if constexpr (!kRows) push_scalar(c, step);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tribo/solve/law/one_contact.h"
+#include "tribo/problem/constraints.h"
 
 namespace tribo {
 namespace {
@@ -140,17 +140,17 @@ void SweepSubspace::setup(const ContactProblem& problem) {
   owner_.resize(problem.row_count());
   lower_.setZero(problem.row_count());
   upper_.setZero(problem.row_count());
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i), rows = problem.rows(i);
-    std::fill_n(owner_.begin() + row, rows, i);
-    if (problem.kind(i) == ConstraintKind::contact) {
-      upper_[row + 2] = std::numeric_limits<double>::infinity();
-    } else {
-      const ScalarRow bounds = scalar_row(problem, i, 1.0);
-      lower_[row] = bounds.lower;
-      upper_[row] = bounds.upper;
-    }
-  }
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        std::fill_n(owner_.begin() + cone.row, cone.kRows, cone.index);
+        cone.normal(upper_) = Interval::kInfinity;
+      },
+      [&](IntervalConstraint row) {
+        owner_[row.row] = row.index;
+        lower_[row.row] = row.set.lower;
+        upper_[row.row] = row.set.upper;
+      });
   one_sided_ = lower_.isZero(0.0) && (upper_.array() == std::numeric_limits<double>::infinity()).all();
 }
 

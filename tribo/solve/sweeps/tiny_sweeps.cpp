@@ -4,44 +4,50 @@ namespace tribo {
 
 void VisitSolvers::prepare(const ContactProblem& problem, Law law) {
   law_ = law;
-  const auto count = static_cast<std::size_t>(problem.constraint_count());
-  if (scalar_.size() < count) scalar_.resize(count);
-  if (law == Law::exact && exact_.size() < count) exact_.resize(count);
-  if (law == Law::convex && convex_.size() < count) convex_.resize(count);
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    if (problem.kind(i) != ConstraintKind::contact) {
-      scalar_[i] = scalar_row(problem, i, 1.0);
-      continue;
-    }
-    Mat3 w = problem.delassus_diagonal(i);
-    w.diagonal() += problem.compliance().segment<3>(problem.row(i));
-    if (law == Law::exact) {
-      exact_[i] = ExactContact(w, problem.friction(i));
-    } else {
-      convex_[i] = ConvexContact(w, problem.friction(i));
-    }
-  }
+  exact_.clear();
+  convex_.clear();
+  scalar_.clear();
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const MatN<n> w = local_matrix<n>(problem, cone.index);
+        if (law == Law::exact) {
+          exact_.of<n>().emplace_back(w, cone.friction);
+        } else {
+          convex_.of<n>().emplace_back(w, cone.friction);
+        }
+      },
+      [&](IntervalConstraint row) { scalar_.push_back(scalar_row(problem, row.index, 1.0)); });
 }
 
 void TinySweeps::sweep(const ContactProblem& problem) {
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.kind(i) != ConstraintKind::contact) {
-      const double old = impulse_[row];
-      const double next = solvers_.solve_scalar(i, velocity_[row] + problem.compliance()[row] * old, old);
-      impulse_[row] = next;
-      if (next != old) velocity_ += (next - old) * w_.matrix().col(row);
-      continue;
-    }
-    const Vec3 old = impulse_.segment<3>(row);
-    const Vec3 velocity = velocity_.segment<3>(row) + problem.compliance().segment<3>(row).cwiseProduct(old);
-    const Vec3 next = solvers_.solve_contact(i, velocity, old);
-    impulse_.segment<3>(row) = next;
-    const Vec3 step = next - old;
-    if (step.isZero(0.0)) continue;
-    velocity_ += step[0] * w_.matrix().col(row) + step[1] * w_.matrix().col(row + 1) +
-                 step[2] * w_.matrix().col(row + 2);
-  }
+  VisitCount count;
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const VecN<n> old = cone.get(impulse_);
+        const VecN<n> velocity =
+            velocity_.segment<n>(cone.row) + problem.compliance().segment<n>(cone.row).cwiseProduct(old);
+        const VecN<n> next = solvers_.solve_contact<n>(count.next(n), velocity, old);
+        cone.rows(impulse_) = next;
+        const VecN<n> step = next - old;
+        if (step.isZero(0.0)) return;
+        if constexpr (n == 3) {
+          velocity_ += step[0] * w_.matrix().col(cone.row) + step[1] * w_.matrix().col(cone.row + 1) +
+                       step[2] * w_.matrix().col(cone.row + 2);
+        } else {
+          for (int r = 0; r < n; ++r) velocity_ += step[r] * w_.matrix().col(cone.row + r);
+        }
+      },
+      [&](IntervalConstraint row) {
+        const double old = impulse_[row.row];
+        const double next = solvers_.solve_scalar(
+            count.next(1), velocity_[row.row] + problem.compliance()[row.row] * old, old);
+        impulse_[row.row] = next;
+        if (next != old) velocity_ += (next - old) * w_.matrix().col(row.row);
+      });
 }
 
 bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor) {
@@ -64,32 +70,34 @@ bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor) {
 }
 
 void DenseSweeps::sweep(const ContactProblem& problem) {
-  const Index n = half_.dofs();
+  const Index dofs = half_.dofs();
   double* y = state_.data();
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    const double* x0 = half_.column(row);
-    if (problem.kind(i) != ConstraintKind::contact) {
-      const double old = impulse_[row];
-      double u = 0.0;
-      half_.products<1>(row, y, &u);
-      u += problem.bias()[row] + problem.compliance()[row] * old;
-      const double next = solvers_.solve_scalar(i, u, old), step = next - old;
-      impulse_[row] = next;
-      if (step == 0.0) continue;
-      for (Index d = 0; d < n; ++d) y[d] += step * x0[d];
-      continue;
-    }
-    const double *x1 = x0 + n, *x2 = x1 + n;
-    const Vec3 old = impulse_.segment<3>(row);
-    Vec3 u;
-    half_.products<3>(row, y, u.data());
-    for (int r = 0; r < 3; ++r) u[r] += problem.bias()[row + r] + problem.compliance()[row + r] * old[r];
-    const Vec3 next = solvers_.solve_contact(i, u, old), step = next - old;
-    impulse_.segment<3>(row) = next;
-    if (step.isZero(0.0)) continue;
-    for (Index d = 0; d < n; ++d) y[d] += step[0] * x0[d] + step[1] * x1[d] + step[2] * x2[d];
-  }
+  VisitCount count;
+  for_each_constraint(
+      problem,
+      [&](auto cone) {
+        constexpr int n = cone.kRows;
+        const VecN<n> old = cone.get(impulse_);
+        VecN<n> u;
+        half_.products<n>(cone.row, y, u.data());
+        for (int r = 0; r < n; ++r) {
+          u[r] += problem.bias()[cone.row + r] + problem.compliance()[cone.row + r] * old[r];
+        }
+        const VecN<n> next = solvers_.solve_contact<n>(count.next(n), u, old), step = next - old;
+        cone.rows(impulse_) = next;
+        if (step.isZero(0.0)) return;
+        add_columns<n>(half_.column(cone.row), dofs, step.data(), 1.0, y);
+      },
+      [&](IntervalConstraint row) {
+        const double old = impulse_[row.row];
+        double u = 0.0;
+        half_.products<1>(row.row, y, &u);
+        u += problem.bias()[row.row] + problem.compliance()[row.row] * old;
+        const double next = solvers_.solve_scalar(count.next(1), u, old), step = next - old;
+        impulse_[row.row] = next;
+        if (step == 0.0) return;
+        add_columns<1>(half_.column(row.row), dofs, &step, 1.0, y);
+      });
 }
 
 bool DenseSweeps::run(const ContactProblem& problem, Monitor& monitor) {

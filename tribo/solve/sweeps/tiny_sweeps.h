@@ -2,10 +2,12 @@
 // most islands of a few contacts are solved by them before anything else would have been set up.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "tribo/solve/driver/monitor.h"
-#include "tribo/solve/law/one_contact.h"
+#include "tribo/solve/law/by_rows.h"
+#include "tribo/solve/law/one_cone.h"
 #include "tribo/solve/systems/dense_half.h"
 #include "tribo/solve/systems/small_delassus.h"
 
@@ -15,19 +17,31 @@ namespace tribo {
 class VisitSolvers {
  public:
   void prepare(const ContactProblem& problem, Law law);
-  // The impulse of constraint i (first entry: of a scalar) that answers to its velocity with compliance included.
-  Vec3 solve_contact(Index i, const Vec3& velocity, const Vec3& impulse) {
-    return law_ == Law::exact ? exact_[i].solve(velocity, impulse) : convex_[i].solve(velocity, impulse);
+  // The impulse of a contact of N rows, the k-th of them, or of scalar row k, that answers to its velocity with
+  // compliance included.
+  template <int N>
+  VecN<N> solve_contact(Index k, const VecN<N>& velocity, const VecN<N>& impulse) {
+    return law_ == Law::exact ? exact_.of<N>()[k].solve(velocity, impulse)
+                              : convex_.of<N>()[k].solve(velocity, impulse);
   }
-  double solve_scalar(Index i, double velocity, double impulse) const {
-    return scalar_[i].solve(velocity, impulse);
+  double solve_scalar(Index k, double velocity, double impulse) const {
+    return scalar_[k].solve(velocity, impulse);
   }
 
  private:
   Law law_ = Law::exact;
-  std::vector<ExactContact> exact_;  // of the law in use
-  std::vector<ConvexContact> convex_;
+  ByRows<ExactContactN> exact_;  // of the law in use
+  ByRows<ConvexContactN> convex_;
   std::vector<ScalarRow> scalar_;
+};
+
+// How many of each number of rows were visited: their places in VisitSolvers.
+class VisitCount {
+ public:
+  Index next(Index rows) { return count_[rows]++; }
+
+ private:
+  std::array<Index, kMostRows + 1> count_{};
 };
 
 // With W, for tiny problems.

@@ -215,17 +215,17 @@ void DenseFronts::multiply_transposed(const Vector& y, Vector& u) {
   }
 }
 
-bool DenseFronts::factorize(std::span<const Mat3> derivative) {
+bool DenseFronts::factorize(const GroupBlocks& derivative) {
   for (Front& front : fronts_) front.stale = true;
   return factorize_stale(derivative);
 }
 
-bool DenseFronts::factorize_again(std::span<const Mat3> derivative, std::span<const Index> changed) {
+bool DenseFronts::factorize_again(const GroupBlocks& derivative, std::span<const Index> changed) {
   for (const Index i : changed) fronts_[front_of_[i]].stale = true;
   return factorize_stale(derivative);
 }
 
-bool DenseFronts::factorize_stale(std::span<const Mat3> derivative) {
+bool DenseFronts::factorize_stale(const GroupBlocks& derivative) {
   for (Front& front : fronts_) {
     if (!front.stale) continue;
     form(front, derivative);
@@ -236,25 +236,29 @@ bool DenseFronts::factorize_stale(std::span<const Mat3> derivative) {
 }
 
 // X_a D X_a^T of the constraints with D != 0, and 1 on the diagonal of the own degrees of freedom.
-void DenseFronts::form(const Front& front, std::span<const Mat3> derivative) {
+void DenseFronts::form(const Front& front, const GroupBlocks& derivative) {
   const Index n = front.size;
   const double* x = columns_.data() + front.columns;
   double *active = active_.data(), *out = weighted_.data();
   Index rows = 0;
   for (Index c = front.constraint_begin; c < front.constraint_begin + front.constraints; ++c) {
     const Index count = problem_->rows(constraint_[c]);
-    const Mat3& w = derivative[constraint_[c]];
-    const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
+    const Eigen::Map<const Matrix> w = derivative.block(constraint_[c], count);
+    const double* x0 = x;
     x += n * count;
-    if (w.topLeftCorner(count, count).isZero(0.0)) continue;
+    if (w.isZero(0.0)) continue;
     active = std::copy(x0, x0 + n * count, active);
     rows += count;
     for (Index k = 0; k < count; ++k, out += front.stride) {
-      const double w0 = w(0, k), w1 = w(1, k), w2 = w(2, k);
       if (count == 3) {
+        const double w0 = w(0, k), w1 = w(1, k), w2 = w(2, k);
+        const double *x1 = x0 + n, *x2 = x1 + n;
         for (Index d = 0; d < n; ++d) out[d] = w0 * x0[d] + w1 * x1[d] + w2 * x2[d];
       } else {
-        for (Index d = 0; d < n; ++d) out[d] = w0 * x0[d];
+        std::fill_n(out, n, 0.0);
+        for (Index r = 0; r < count; ++r) {
+          for (Index d = 0; d < n; ++d) out[d] += w(r, k) * x0[r * n + d];
+        }
       }
       std::fill(out + n, out + front.stride, 0.0);
     }

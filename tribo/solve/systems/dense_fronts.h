@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "tribo/linalg/group_blocks.h"
 #include "tribo/problem/contact_problem.h"
 #include "tribo/solve/systems/dense_half.h"
 
@@ -28,9 +29,9 @@ class DenseFronts {
   void multiply_transposed(const Vector& y, Vector& u);
 
   // False for a singular or not finite matrix.
-  bool factorize(std::span<const Mat3> derivative);
+  bool factorize(const GroupBlocks& derivative);
   // After the derivatives of these constraints alone have changed: only their fronts are factorised again.
-  bool factorize_again(std::span<const Mat3> derivative, std::span<const Index> changed);
+  bool factorize_again(const GroupBlocks& derivative, std::span<const Index> changed);
   // r <- H^-1 r, [dofs].
   void solve_in_place(double* r);
 
@@ -51,8 +52,8 @@ class DenseFronts {
   bool is_worth_it() const;
   void number_dofs();
   void copy_columns(const DenseHalf& half);
-  bool factorize_stale(std::span<const Mat3> derivative);
-  void form(const Front& front, std::span<const Mat3> derivative);
+  bool factorize_stale(const GroupBlocks& derivative);
+  void form(const Front& front, const GroupBlocks& derivative);
   bool eliminate(const Front& front);
   bool factorize_shared();
 

@@ -26,20 +26,32 @@ template <int kRows>
   }
 }
 
-// target [dofs] += sign times 1 or 3 columns, one after the other, times `factors`; zeros cost nothing.
-[[gnu::always_inline]] inline void add_columns(const double* columns, Index dofs, Index rows,
-                                               const double* factors, double sign, double* target) {
+// target [dofs] += sign times kRows columns, one after the other, times `factors`; zeros cost nothing.
+template <int kRows>
+[[gnu::always_inline]] inline void add_columns(const double* columns, Index dofs, const double* factors,
+                                               double sign, double* target) {
   const double* x0 = columns;
   const double f0 = sign * factors[0];
-  if (rows == 1) {
+  if constexpr (kRows == 1) {
     if (f0 == 0.0) return;
     for (Index d = 0; d < dofs; ++d) target[d] += f0 * x0[d];
-    return;
+  } else {
+    const double f1 = sign * factors[1], f2 = sign * factors[2];
+    bool zero = f0 == 0.0 && f1 == 0.0 && f2 == 0.0;
+    for (int r = 3; r < kRows; ++r) zero = zero && factors[r] == 0.0;
+    if (zero) return;
+    const double *x1 = x0 + dofs, *x2 = x1 + dofs;
+    for (Index d = 0; d < dofs; ++d) target[d] += f0 * x0[d] + f1 * x1[d] + f2 * x2[d];
+    for (int r = 3; r < kRows; ++r) {
+      const double f = sign * factors[r];
+      const double* x = x0 + static_cast<std::size_t>(r) * dofs;
+      for (Index d = 0; d < dofs; ++d) target[d] += f * x[d];
+    }
   }
-  const double f1 = sign * factors[1], f2 = sign * factors[2];
-  if (f0 == 0.0 && f1 == 0.0 && f2 == 0.0) return;
-  const double *x1 = x0 + dofs, *x2 = x1 + dofs;
-  for (Index d = 0; d < dofs; ++d) target[d] += f0 * x0[d] + f1 * x1[d] + f2 * x2[d];
+}
+inline void add_columns(const double* columns, Index dofs, Index rows, const double* factors, double sign,
+                        double* target) {
+  with_rows(rows, [&](auto n) { add_columns<n()>(columns, dofs, factors, sign, target); });
 }
 
 class DenseHalf {

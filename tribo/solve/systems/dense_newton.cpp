@@ -1,21 +1,11 @@
 #include "tribo/solve/systems/dense_newton.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 
 #include "tribo/linalg/simd/dense_lu.h"
 #include "tribo/linalg/simd/padded_product.h"
 
 namespace tribo {
-void split_derivative(Index rows, double scale, const Mat3& derivative, Mat3& kept, Mat3& left) {
-  if (rows == 3) {
-    kept = (Mat3::Identity() + scale * derivative).inverse();
-    left = (Mat3::Identity() - kept) / scale;
-  } else {
-    kept(0, 0) = 1.0 / (1.0 + scale * derivative(0, 0));
-    left(0, 0) = (1.0 - kept(0, 0)) / scale;
-  }
-}
 
 void DenseNewton::begin(Index dofs, Index most_constraints, Index most_rows) {
   dofs_ = dofs;
@@ -32,15 +22,14 @@ void DenseNewton::begin(Index dofs, Index most_constraints, Index most_rows) {
   if (matrix_.size() < matrix) matrix_.resize(matrix);
   if (exchanges_.size() < smaller) exchanges_.resize(smaller);
   if (static_cast<Index>(rhs_.size()) < most_rows) rhs_.resize(most_rows);
-  if (static_cast<Index>(kept_.size()) < most_constraints) {
-    kept_.resize(most_constraints);
-    left_.resize(most_constraints);
-  }
+  kept_.reserve(most_constraints);
+  left_.reserve(most_constraints);
 }
 
-void DenseNewton::add(const double* columns, Index rows, double scale, const Mat3& derivative) {
-  if (derivative.topLeftCorner(rows, rows).isZero(0.0)) return;
-  active_.push_back({rows, scale, &derivative});
+void DenseNewton::add(const double* columns, double scale, const Eigen::Map<const Matrix>& derivative) {
+  if (derivative.isZero(0.0)) return;
+  const auto rows = static_cast<Index>(derivative.rows());
+  active_.push_back({rows, scale, derivative.data()});
   std::copy(columns, columns + dofs_ * rows, columns_.data() + dofs_ * active_rows_);
   active_rows_ += rows;
 }
@@ -77,17 +66,23 @@ void DenseNewton::weigh_columns() {
   const double* x = columns_.data();
   double* out = weighted_.data();
   for (const Active& active : active_) {
-    const Mat3& w = *active.derivative;
-    const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
-    for (Index c = 0; c < active.rows; ++c, x += n, out += stride_) {
-      const double w0 = w(0, c), w1 = w(1, c), w2 = w(2, c);
-      if (active.rows == 3) {
-        for (Index k = 0; k < n; ++k) out[k] = w0 * x0[k] + w1 * x1[k] + w2 * x2[k];
-      } else {
-        for (Index k = 0; k < n; ++k) out[k] = w0 * x0[k];
+    with_rows(active.rows, [&](auto rows) {
+      const double* w = active.derivative;
+      const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
+      for (Index c = 0; c < rows(); ++c, out += stride_, w += rows()) {
+        if constexpr (rows() == 1) {
+          for (Index k = 0; k < n; ++k) out[k] = w[0] * x0[k];
+        } else {
+          const double w0 = w[0], w1 = w[1], w2 = w[2];
+          for (Index k = 0; k < n; ++k) out[k] = w0 * x0[k] + w1 * x1[k] + w2 * x2[k];
+          for (int r = 3; r < rows(); ++r) {
+            for (Index k = 0; k < n; ++k) out[k] += w[r] * x[r * n + k];
+          }
+        }
+        std::fill(out + n, out + stride_, 0.0);
       }
-      std::fill(out + n, out + stride_, 0.0);
-    }
+      x += rows() * n;
+    });
   }
 }
 
@@ -97,17 +92,22 @@ void DenseNewton::weigh_rows() {
   const double* x = columns_.data();
   double* out = weighted_.data();
   for (std::size_t i = 0; i < active_.size(); ++i) {
-    const Mat3& w = left_[i];
-    if (active_[i].rows == 3) {
-      const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
-      for (Index k = 0; k < n; ++k) {
-        Eigen::Map<Vec3>(out + k * stride_) = w.col(0) * x0[k] + w.col(1) * x1[k] + w.col(2) * x2[k];
+    with_rows(active_[i].rows, [&](auto rows) {
+      if constexpr (rows() == 1) {
+        const double w = left_[static_cast<Index>(i)](0, 0);
+        for (Index k = 0; k < n; ++k) out[k * stride_] = w * x[k];
+      } else {
+        const auto& w = left_.at<rows()>(static_cast<Index>(i));
+        const double *x0 = x, *x1 = x + n, *x2 = x1 + n;
+        for (Index k = 0; k < n; ++k) {
+          Eigen::Map<VecN<rows()>> target(out + k * stride_);
+          target = w.col(0) * x0[k] + w.col(1) * x1[k] + w.col(2) * x2[k];
+          for (int r = 3; r < rows(); ++r) target += w.col(r) * x[r * n + k];
+        }
       }
-    } else {
-      for (Index k = 0; k < n; ++k) out[k * stride_] = w(0, 0) * x[k];
-    }
-    x += n * active_[i].rows;
-    out += active_[i].rows;
+      x += rows() * n;
+      out += rows();
+    });
   }
   for (Index k = 0; k < n; ++k) {
     double* column = weighted_.data() + k * stride_;
@@ -122,16 +122,24 @@ void DenseNewton::form_dofs() {
 }
 
 void DenseNewton::form_rows() {
+  const ActiveGroups groups{active_};
+  kept_.resize(groups);
+  left_.resize(groups);
   for (std::size_t i = 0; i < active_.size(); ++i) {
-    split_derivative(active_[i].rows, active_[i].scale, *active_[i].derivative, kept_[i], left_[i]);
+    with_rows(active_[i].rows, [&](auto rows) {
+      const MatN<rows()> derivative = Eigen::Map<const MatN<rows()>>(active_[i].derivative);
+      split_derivative<rows()>(active_[i].scale, derivative, kept_.at<rows()>(static_cast<Index>(i)),
+                               left_.at<rows()>(static_cast<Index>(i)));
+    });
   }
   weigh_rows();
   multiply_padded(weighted_.data(), stride_, dofs_, columns_.data(), 1, dofs_, active_rows_, matrix_.data());
   Index row = 0;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     const Index rows = active_[i].rows;
+    const Eigen::Map<const Matrix> kept = kept_.block(static_cast<Index>(i), rows);
     for (Index c = 0; c < rows; ++c) {
-      for (Index r = 0; r < rows; ++r) matrix_[(row + c) * stride_ + row + r] += kept_[i](r, c);
+      for (Index r = 0; r < rows; ++r) matrix_[(row + c) * stride_ + row + r] += kept(r, c);
     }
     row += rows;
   }

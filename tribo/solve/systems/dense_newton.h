@@ -5,9 +5,11 @@
 // which is bounded whatever the penalty. Nothing symbolic, products of dense matrices, one LU.
 #pragma once
 
+#include <Eigen/LU>
+#include <algorithm>
 #include <vector>
 
-#include "tribo/base/types.h"
+#include "tribo/linalg/group_blocks.h"
 
 namespace tribo {
 
@@ -15,9 +17,9 @@ class DenseNewton {
  public:
   // Starts a new matrix; allocates only for more entries than ever before.
   void begin(Index dofs, Index most_constraints, Index most_rows);
-  // A constraint of 1 or 3 rows: its columns of X (copied), w and D, which must stay until factorize(). Open ones
+  // A constraint: its columns of X (copied), w and D [rows x rows], which must stay until factorize(). Open ones
   // (D = 0) cost nothing.
-  void add(const double* columns, Index rows, double scale, const Mat3& derivative);
+  void add(const double* columns, double scale, const Eigen::Map<const Matrix>& derivative);
   // False for a singular or not finite matrix.
   bool factorize();
   // r <- H^-1 r, [dofs].
@@ -27,7 +29,19 @@ class DenseNewton {
   struct Active {
     Index rows;
     double scale;
-    const Mat3* derivative;
+    const double* derivative;
+  };
+
+  // The active constraints as groups of rows.
+  struct ActiveGroups {
+    const std::vector<Active>& active;
+    Index group_count() const { return static_cast<Index>(active.size()); }
+    Index rows(Index g) const { return active[g].rows; }
+    Index most_rows() const {
+      Index most = 0;
+      for (const Active& a : active) most = std::max(most, a.rows);
+      return most;
+    }
   };
 
   void weigh_columns();
@@ -41,11 +55,20 @@ class DenseNewton {
   std::vector<Active> active_;
   Numbers columns_, weighted_;     // X_a; X_a D, or w^-1 (I - E) X_a^T
   Numbers matrix_, rhs_;           // factors; right-hand side in rows
-  std::vector<Mat3> kept_, left_;  // E and w^-1 (I - E) of the active constraints
+  GroupBlocks kept_, left_;        // E and w^-1 (I - E) of the active constraints
   std::vector<int> exchanges_;
 };
 
-// E and w^-1 (I - E) of one constraint, in the first entry where it has one row.
-void split_derivative(Index rows, double scale, const Mat3& derivative, Mat3& kept, Mat3& left);
+// E and w^-1 (I - E) of one constraint of N rows.
+template <int N, class Kept, class Left>
+void split_derivative(double scale, const MatN<N>& derivative, Kept&& kept, Left&& left) {
+  if constexpr (N == 1) {
+    kept(0, 0) = 1.0 / (1.0 + scale * derivative(0, 0));
+    left(0, 0) = (1.0 - kept(0, 0)) / scale;
+  } else {
+    kept = (MatN<N>::Identity() + scale * derivative).inverse();
+    left = (MatN<N>::Identity() - kept) / scale;
+  }
+}
 
 }  // namespace tribo

@@ -34,16 +34,17 @@ class DenseSystem final : public StateSystem {
     return residual_.norm();
   }
 
-  bool direction(std::span<const Mat3> derivative) override {
+  bool direction(const GroupBlocks& derivative) override {
     if (branched_) return fronts_.factorize(derivative) && direction_again();
     newton_.begin(half_->dofs(), problem_->constraint_count(), half_->rows());
     for (Index i = 0; i < problem_->constraint_count(); ++i) {
-      newton_.add(half_->column(problem_->row(i)), problem_->rows(i), problem_->scale(i), derivative[i]);
+      newton_.add(half_->column(problem_->row(i)), problem_->scale(i),
+                  derivative.block(i, problem_->rows(i)));
     }
     return newton_.factorize() && direction_again();
   }
 
-  bool direction_changed(std::span<const Mat3> derivative, std::span<const Index> constraints) override {
+  bool direction_changed(const GroupBlocks& derivative, std::span<const Index> constraints) override {
     return branched_ && fronts_.factorize_again(derivative, constraints) && direction_again();
   }
 

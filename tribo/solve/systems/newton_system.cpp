@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "tribo/solve/systems/dense_newton.h"
 #include "tribo/solve/systems/small_delassus.h"
 
 namespace tribo {
@@ -43,7 +44,7 @@ class DofsSystem final : public StateSystem {
     return weighted_.norm();
   }
 
-  bool direction(std::span<const Mat3> derivative) override {
+  bool direction(const GroupBlocks& derivative) override {
     return kernel_.factorize(problem_->mass(), problem_->jacobian(), derivative) && direction_again();
   }
 
@@ -87,8 +88,8 @@ class RowsSystem final : public NewtonSystem {
     for (Vector* v : {&velocity_, &residual_, &direction_, &rhs_, &impulse_direction_}) {
       v->resize(problem.row_count());
     }
-    left_.resize(problem.constraint_count());
-    diagonal_.resize(problem.constraint_count());
+    left_.resize(problem.jacobian());
+    diagonal_.resize(problem.jacobian());
     kernel_.analyze(*w_);
   }
 
@@ -103,31 +104,19 @@ class RowsSystem final : public NewtonSystem {
     return energy_norm(*problem_, residual_);
   }
 
-  bool direction(std::span<const Mat3> derivative) override {
+  bool direction(const GroupBlocks& derivative) override {
     for (Index i = 0; i < problem_->constraint_count(); ++i) {
-      const double w = problem_->scale(i);
-      if (problem_->rows(i) == 3) {
-        const Mat3 e = (Mat3::Identity() + w * derivative[i]).inverse();
-        diagonal_[i] = e;
-        left_[i] = (Mat3::Identity() - e) / w;
-      } else {
-        const double e = 1.0 / (1.0 + w * derivative[i](0, 0));
-        diagonal_[i](0, 0) = e;
-        left_[i](0, 0) = (1.0 - e) / w;
-      }
+      with_rows(problem_->rows(i), [&](auto rows) {
+        constexpr int n = rows();
+        split_derivative<n>(problem_->scale(i), MatN<n>(derivative.at<n>(i)), diagonal_.at<n>(i),
+                            left_.at<n>(i));
+      });
     }
     return kernel_.factorize(*w_, left_, diagonal_) && direction_again();
   }
 
   bool direction_again() override {
-    for (Index i = 0; i < problem_->constraint_count(); ++i) {
-      const Index row = problem_->row(i);
-      if (problem_->rows(i) == 3) {
-        rhs_.segment<3>(row) = left_[i] * residual_.segment<3>(row);
-      } else {
-        rhs_[row] = left_[i](0, 0) * residual_[row];
-      }
-    }
+    multiply_blocks(problem_->jacobian(), left_, residual_, rhs_);
     constexpr double kWorryingGrowth = 1e3;
     kernel_.solve(rhs_, impulse_direction_, kernel_.lu().growth() > kWorryingGrowth ? 2 : 0);
     w_->multiply(impulse_direction_, direction_);
@@ -150,7 +139,7 @@ class RowsSystem final : public NewtonSystem {
   const BlockMatrix* w_ = nullptr;
   DelassusAssembler assembler_;
   RowLu kernel_;
-  std::vector<Mat3> left_, diagonal_;
+  GroupBlocks left_, diagonal_;
   Vector residual_, direction_, rhs_, impulse_direction_;
 };
 
@@ -175,20 +164,20 @@ class SmallSystem final : public NewtonSystem {
     return energy_norm(*problem_, residual_);
   }
 
-  bool direction(std::span<const Mat3> derivative) override {
-    const Index rows = problem_->row_count();
-    newton_.resize(rows, rows);
-    rhs_.resize(rows);
+  bool direction(const GroupBlocks& derivative) override {
+    const Index size = problem_->row_count();
+    newton_.resize(size, size);
+    rhs_.resize(size);
     for (Index i = 0; i < problem_->constraint_count(); ++i) {
-      const double w = problem_->scale(i);
-      const Index row = problem_->row(i), n = problem_->rows(i);
-      Mat3 e = Mat3::Identity(), left = Mat3::Zero();
-      e.topLeftCorner(n, n) += w * derivative[i].topLeftCorner(n, n);
-      e = e.inverse().eval();
-      left.topLeftCorner(n, n) = (Mat3::Identity() - e).topLeftCorner(n, n) / w;
-      newton_.middleRows(row, n).noalias() = left.topLeftCorner(n, n) * w_.matrix().middleRows(row, n);
-      newton_.block(row, row, n, n) += e.topLeftCorner(n, n);
-      rhs_.segment(row, n).noalias() = left.topLeftCorner(n, n) * residual_.segment(row, n);
+      with_rows(problem_->rows(i), [&](auto rows) {
+        constexpr int n = rows();
+        const Index row = problem_->row(i);
+        MatN<n> e, left;
+        split_derivative<n>(problem_->scale(i), MatN<n>(derivative.at<n>(i)), e, left);
+        newton_.middleRows(row, n).noalias() = left * w_.matrix().middleRows(row, n);
+        newton_.block<n, n>(row, row) += e;
+        rhs_.segment<n>(row).noalias() = left * residual_.segment<n>(row);
+      });
     }
     const Eigen::PartialPivLU<Eigen::Ref<SmallDelassus::Dense>> lu(newton_);
     impulse_direction_ = lu.solve(rhs_);

@@ -40,11 +40,10 @@ class NewtonSystem {
   virtual double residual(const Vector& impulse) = 0;
   // Newton direction from the last residual. False if the matrix is singular or the factorisation was
   // interrupted.
-  virtual bool direction(std::span<const Mat3> derivative) = 0;
+  virtual bool direction(const GroupBlocks& derivative) = 0;
   // The same after the derivatives of these few constraints have changed since the last call of this or of direction(),
   // for the price of a few solves; false, too, where that is not possible.
-  virtual bool direction_changed(std::span<const Mat3> /*derivative*/,
-                                 std::span<const Index> /*constraints*/) {
+  virtual bool direction_changed(const GroupBlocks& /*derivative*/, std::span<const Index> /*constraints*/) {
     return false;
   }
   // The same with the matrix of the last call; false also where it was not kept.

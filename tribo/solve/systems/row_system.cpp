@@ -14,21 +14,8 @@ DualKernel::Operator delassus(const ContactProblem& problem) {
 }  // namespace
 
 void RowBlocks::resize(const ContactProblem& problem) {
-  for (std::vector<Mat3>* blocks : {&p, &q, &q_inverse, &d}) blocks->resize(problem.constraint_count());
+  for (GroupBlocks* blocks : {&p, &q, &q_inverse, &d}) blocks->resize(problem.jacobian());
   weight.resize(problem.row_count());
-}
-
-void multiply_blocks(const ContactProblem& problem, const std::vector<Mat3>& blocks, const Vector& x,
-                     Vector& y) {
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const Index row = problem.row(i);
-    if (problem.rows(i) == 3) {
-      const Vec3 part = x.segment<3>(row);
-      y.segment<3>(row).noalias() = blocks[i] * part;
-    } else {
-      y[row] = blocks[i](0, 0) * x[row];
-    }
-  }
 }
 
 void RowSystem::prepare(const ContactProblem& problem, Route route) {
@@ -73,10 +60,10 @@ double RowSystem::analyze(const ContactProblem& problem, bool symmetric) {
 
 bool RowSystem::factorize_analyzed(const ContactProblem& problem, const RowBlocks& blocks) {
   if (route_ == Route::rows) {
-    return symmetric_ ? row_cholesky_.factorize(delassus(problem), std::span<const Mat3>(blocks.q))
+    return symmetric_ ? row_cholesky_.factorize(delassus(problem), blocks.q)
                       : row_lu_.factorize(*w_, blocks.p, blocks.q);
   }
-  return symmetric_ ? cholesky_.factorize(problem.mass(), problem.jacobian(), std::span<const Mat3>(blocks.d))
+  return symmetric_ ? cholesky_.factorize(problem.mass(), problem.jacobian(), blocks.d)
                     : primal_lu_.factorize(problem.mass(), problem.jacobian(), blocks.d);
 }
 
@@ -93,7 +80,7 @@ void RowSystem::solve_once(const ContactProblem& problem, const RowBlocks& block
                            Vector& x) {
   if (route_ == Route::rows && symmetric_) return row_cholesky_.solve(delassus(problem), r, x);
   if (route_ == Route::rows) return row_lu_.solve(r, x, 0);
-  multiply_blocks(problem, blocks.q_inverse, r, x);
+  multiply_blocks(problem.jacobian(), blocks.q_inverse, r, x);
   dofs_.setZero();
   problem.jacobian().add_transpose_product(x, dofs_);
   if (symmetric_) {
@@ -103,7 +90,7 @@ void RowSystem::solve_once(const ContactProblem& problem, const RowBlocks& block
     primal_lu_.solve(dofs_, dofs_solution_, 0);
     problem.jacobian().multiply(dofs_solution_, product_);
   }
-  multiply_blocks(problem, blocks.d, product_, product_);
+  multiply_blocks(problem.jacobian(), blocks.d, product_, product_);
   x -= product_;
 }
 
@@ -120,11 +107,10 @@ void RowSystem::subtract_product(const ContactProblem& problem, const RowBlocks&
   }
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index row = problem.row(i);
-    if (problem.rows(i) == 3) {
-      r.segment<3>(row) -= blocks.p[i] * product_.segment<3>(row) + blocks.q[i] * x.segment<3>(row);
-    } else {
-      r[row] -= blocks.p[i](0, 0) * product_[row] + blocks.q[i](0, 0) * x[row];
-    }
+    with_rows(problem.rows(i), [&](auto rows) {
+      constexpr int n = rows();
+      r.segment<n>(row) -= blocks.p.at<n>(i) * product_.segment<n>(row) + blocks.q.at<n>(i) * x.segment<n>(row);
+    });
   }
 }
 

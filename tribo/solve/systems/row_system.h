@@ -1,5 +1,5 @@
 // The Newton systems of the interior point method and of its polish:
-//   (diag(P) W + diag(Q)) x = r,      P, Q 3x3 per contact, scalars per scalar row, W = J A^-1 J^T or explicit
+//   (diag(P) W + diag(Q)) x = r,      P, Q square blocks per constraint, W = J A^-1 J^T or explicit
 //
 // Two ways, the same answer:
 //   rows   block LU of the matrix itself; symmetric P = I, Q: block Cholesky. The only way for an explicit W,
@@ -20,12 +20,12 @@
 
 namespace tribo {
 
-// Blocks per constraint; scalar rows use entry (0, 0). The caller fills all four, so that it can invert Q in
+// Blocks per constraint. The caller fills all four, so that it can invert Q in
 // the form that keeps its digits.
 struct RowBlocks {
-  std::vector<Mat3> p, q, q_inverse, d;  // d = Q^-1 P
-  Vector weight;                         // [rows] makes residuals of different rows comparable
-  bool symmetric = false;                // P = I and every Q symmetric
+  GroupBlocks p, q, q_inverse, d;  // d = Q^-1 P
+  Vector weight;                   // [rows] makes residuals of different rows comparable
+  bool symmetric = false;          // P = I and every Q symmetric
 
   void resize(const ContactProblem& problem);
 };
@@ -62,9 +62,5 @@ class RowSystem {
   const BlockMatrix* w_ = nullptr;  // rows, for the LU
   Vector dofs_, dofs_solution_, product_, residual_, correction_;
 };
-
-// y = B x per constraint; y may be x.
-void multiply_blocks(const ContactProblem& problem, const std::vector<Mat3>& blocks, const Vector& x,
-                     Vector& y);
 
 }  // namespace tribo

@@ -10,7 +10,7 @@ const SmallDelassus::Dense& SmallDelassus::assemble(const ContactProblem& proble
     // The diagonal blocks are part of the problem.
     for (Index i = 0; i < problem.constraint_count(); ++i) {
       const Index row = problem.row(i), n = problem.rows(i);
-      w_.block(row, row, n, n) = problem.delassus_diagonal(i).topLeftCorner(n, n);
+      w_.block(row, row, n, n) = problem.delassus_block(i);
     }
     if (problem.constraint_count() > 1) add_couplings(problem);
   }
@@ -21,11 +21,7 @@ void SmallDelassus::copy_blocks(const BlockMatrix& w) {
   for (Index g = 0; g < w.group_count(); ++g) {
     for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
       const Index c = w.column(k);
-      if (w.rows(g) == 3 && w.rows(c) == 3) {
-        w_.block<3, 3>(w.start(g), w.start(c)) = Eigen::Map<const Mat3>(w.data(k));
-      } else {
-        w_.block(w.start(g), w.start(c), w.rows(g), w.rows(c)) = w.block(g, k);
-      }
+      w_.block(w.start(g), w.start(c), w.rows(g), w.rows(c)) = w.block(g, k);
     }
   }
 }

@@ -13,7 +13,9 @@ class SmallDelassus {
   using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kRows, kRows>;
   using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kRows, 1>;
 
-  static bool is_tiny(const ContactProblem& problem) { return problem.constraint_count() <= kConstraints; }
+  static bool is_tiny(const ContactProblem& problem) {
+    return problem.constraint_count() <= kConstraints && problem.row_count() <= kRows;
+  }
 
   // W = J A^-1 J^T, or the explicit one; without compliance. Allocates only for more degrees of freedom than
   // ever before.

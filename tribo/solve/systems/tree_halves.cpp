@@ -107,17 +107,13 @@ void TreeHalves::add_impulses(const Vector& impulse, double sign, Vector& target
 }
 
 void TreeHalves::products(const Piece& piece, const double* y, double* out) const {
-  if (piece.rows == 3) {
-    column_products<3>(columns(piece), piece.dofs, y, out);
-  } else {
-    column_products<1>(columns(piece), piece.dofs, y, out);
-  }
+  with_rows(piece.rows, [&](auto n) { column_products<n()>(columns(piece), piece.dofs, y, out); });
 }
 
 void TreeHalves::multiply_transposed(const Vector& y, Vector& u) const {
   u.setZero(problem_->row_count());
   for (const Piece& p : pieces_) {
-    double sum[3];
+    double sum[kMostRows];
     products(p, y.data() + p.dof, sum);
     for (Index r = 0; r < p.rows; ++r) u[p.row + r] += sum[r];
   }

@@ -22,7 +22,7 @@ class TreesSystem final : public StateSystem {
   void prepare(const ContactProblem& problem, const DenseHalf*) override;
   void start(const Vector& impulse) override;
   double residual(const Vector& impulse) override;
-  bool direction(std::span<const Mat3> derivative) override;
+  bool direction(const GroupBlocks& derivative) override;
   bool direction_again() override;
   double magnitude() const override {
     return std::sqrt(std::max(state_.squaredNorm(), problem_->free_energy()));
@@ -34,12 +34,13 @@ class TreesSystem final : public StateSystem {
   // A constraint between trees that is active.
   struct Coupling {
     Index row;   // in the matrix of the couplings
-    Index rows;  // 1 or 3
-    Mat3 kept, left;
+    Index rows;
+    using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostRows, kMostRows>;
+    Block kept, left;
   };
 
-  void choose_couplings(std::span<const Mat3> derivative);
-  bool factorize_trees(std::span<const Mat3> derivative);
+  void choose_couplings(const GroupBlocks& derivative);
+  bool factorize_trees(const GroupBlocks& derivative);
   void solve_couplings();
   bool factorize_couplings();
 
@@ -85,37 +86,43 @@ double TreesSystem::residual(const Vector& impulse) {
   return residual_.norm();
 }
 
-bool TreesSystem::direction(std::span<const Mat3> derivative) {
+bool TreesSystem::direction(const GroupBlocks& derivative) {
   choose_couplings(derivative);
   if (!factorize_trees(derivative)) return false;
   solve_couplings();
   return factorize_couplings() && direction_again();
 }
 
-void TreesSystem::choose_couplings(std::span<const Mat3> derivative) {
+void TreesSystem::choose_couplings(const GroupBlocks& derivative) {
   couplings_.clear();
   coupling_rows_ = 0;
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     coupling_of_[i] = -1;
     const Index rows = problem_->rows(i);
-    if (!halves_.couples(i) || derivative[i].topLeftCorner(rows, rows).isZero(0.0)) continue;
+    if (!halves_.couples(i) || derivative.block(i, rows).isZero(0.0)) continue;
     coupling_of_[i] = static_cast<Index>(couplings_.size());
     Coupling& coupling = couplings_.emplace_back();
     coupling.row = coupling_rows_;
     coupling.rows = rows;
-    split_derivative(rows, problem_->scale(i), derivative[i], coupling.kept, coupling.left);
+    with_rows(rows, [&](auto size) {
+      constexpr int n = size();
+      coupling.kept.resize(n, n);
+      coupling.left.resize(n, n);
+      split_derivative<n>(problem_->scale(i), MatN<n>(derivative.at<n>(i)),
+                          Eigen::Map<MatN<n>>(coupling.kept.data()), Eigen::Map<MatN<n>>(coupling.left.data()));
+    });
     coupling_rows_ += rows;
   }
 }
 
-bool TreesSystem::factorize_trees(std::span<const Mat3> derivative) {
+bool TreesSystem::factorize_trees(const GroupBlocks& derivative) {
   for (Index t = 0; t < problem_->tree_count(); ++t) {
     const TreeHalves::Tree& tree = halves_.tree(t);
     newton_[t].begin(tree.dofs, tree.end - tree.begin, tree.rows);
     for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
       if (halves_.couples(piece.constraint)) continue;
-      newton_[t].add(halves_.columns(piece), piece.rows, problem_->scale(piece.constraint),
-                     derivative[piece.constraint]);
+      newton_[t].add(halves_.columns(piece), problem_->scale(piece.constraint),
+                     derivative.block(piece.constraint, piece.rows));
     }
     if (interrupt_ != nullptr && (*interrupt_)()) return false;
     if (!newton_[t].factorize()) return false;
@@ -160,16 +167,16 @@ bool TreesSystem::factorize_couplings() {
         if (coupling_of_[left.constraint] < 0) continue;
         const Coupling& from = couplings_[coupling_of_[left.constraint]];
         for (Index c = 0; c < to.rows; ++c) {
-          Vec3 product = Vec3::Zero();
+          RowValues product = RowValues::Zero();
           halves_.products(left, solved_.data() + right.start + c * tree.dofs, product.data());
           m.col(to.row + c).segment(from.row, from.rows) +=
-              from.left.topLeftCorner(from.rows, from.rows).lazyProduct(product.head(from.rows));
+              from.left.lazyProduct(product.head(from.rows));
         }
       }
     }
   }
   for (const Coupling& c : couplings_) {
-    m.block(c.row, c.row, c.rows, c.rows) += c.kept.topLeftCorner(c.rows, c.rows);
+    m.block(c.row, c.row, c.rows, c.rows) += c.kept;
   }
   return factorize_lu(matrix_.data(), n, n, exchanges_.data());
 }
@@ -183,10 +190,10 @@ bool TreesSystem::direction_again() {
     for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
       if (coupling_of_[piece.constraint] < 0) continue;
       const Coupling& coupling = couplings_[coupling_of_[piece.constraint]];
-      Vec3 product = Vec3::Zero();
+      RowValues product = RowValues::Zero();
       halves_.products(piece, direction_.data() + tree.dof, product.data());
       Eigen::Map<Vector>(rhs_.data() + coupling.row, coupling.rows) -=
-          coupling.left.topLeftCorner(coupling.rows, coupling.rows).lazyProduct(product.head(coupling.rows));
+          coupling.left.lazyProduct(product.head(coupling.rows));
     }
   }
   if (coupling_rows_ > 0) {
