@@ -86,7 +86,7 @@ class StepSolver {
 
   const Model* model_;
   Articulations articulations_;
-  std::unique_ptr<Solver> prototype_;  // copied for every slot
+  std::unique_ptr<Solver> prototype_;          // copied for every slot
   bool normalized_;                            // problems in coordinates with A = 1
   std::vector<Index> root_;                    // [trees] union-find
   std::vector<Index> island_of_, local_tree_;  // [trees]

@@ -168,7 +168,8 @@ bool AlSurrogate::change_contact(const ConeConstraint<N>& cone) {
   if (!((friction - mu * now[z]) * root > allowed)) return false;
   VecN<N> along = (mu / friction) * now;
   along[z] = 1.0;
-  const double compliance = problem_->compliance()[row + z], stiffness = 1.0 / (compliance + left_out_[row + z]);
+  const double compliance = problem_->compliance()[row + z],
+               stiffness = 1.0 / (compliance + left_out_[row + z]);
   derivative.setZero();
   derivative.col(z) = stiffness * along;
   cone.rows(trial_) = along * (kept_[row + z] - stiffness * (before_[row + z] + compliance * kept_[row + z]));
