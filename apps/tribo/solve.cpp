@@ -260,7 +260,8 @@ void add_solve_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--solution", state->solution,
                    "Write {\"impulse\":[...],\"velocity\":[...]} in the file's order: contacts, each as "
                    "(n, t1, t2) or (n, t) in planar problems, then bilateral rows, then unilateral and box "
-                   "rows; physical units, N s and m/s (torsion, rolling: N m s and rad/s); of infeasible problems with the proof, \"contradictions\"")
+                   "rows; physical units, N s and m/s (torsion, rolling: N m s and rad/s); of infeasible "
+                   "problems with the proof, \"contradictions\"")
       ->type_name("OUT.json");
   command->add_flag("--explain", state->explain, "Show the stages of the solve, their cost and their effect");
   CLI::Option* json =

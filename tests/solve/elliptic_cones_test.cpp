@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
-
 #include <cmath>
 
 #include "tests/support/random.h"
@@ -44,7 +43,8 @@ struct Pushed {
   Vec3 arm = Vec3::Zero();
 
   // One step h of a body that presses with its weight and gets a force impulse and a torque impulse.
-  Vector solve(const std::string& solver, Law law, const Vec3& push, const Vec3& turn, Vector* velocity = nullptr) {
+  Vector solve(const std::string& solver, Law law, const Vec3& push, const Vec3& turn,
+               Vector* velocity = nullptr) {
     ContactProblemBuilder builder;
     Mat6 a = Mat6::Identity();
     a.topLeftCorner<3, 3>() *= mass;
@@ -111,8 +111,10 @@ TEST(EllipticCones, AnisotropicSlidingDissipatesMost) {
 TEST(EllipticCones, EqualSlidingIsTheUsualContact) {
   test::Random random(3);
   ContactProblemBuilder usual, elliptic;
-  for (ContactProblemBuilder* b : {&usual, &elliptic}) b->add_tree(Mat6::Identity(), Vector::Constant(6, -0.3));
-  const JacobianPiece three{0, contact_rows(Vec3(0.1, 0.2, -0.3), 3)}, six{0, contact_rows(Vec3(0.1, 0.2, -0.3), 6)};
+  for (ContactProblemBuilder* b : {&usual, &elliptic})
+    b->add_tree(Mat6::Identity(), Vector::Constant(6, -0.3));
+  const JacobianPiece three{0, contact_rows(Vec3(0.1, 0.2, -0.3), 3)},
+      six{0, contact_rows(Vec3(0.1, 0.2, -0.3), 6)};
   usual.add_contact(0.7, {three});
   const double coefficients[] = {0.7, 0.7, 0.0, 0.0, 0.0};
   elliptic.add_elliptic_contact(coefficients, {&six, 1});
@@ -161,11 +163,11 @@ ContactProblem random_problem(unsigned seed, bool compliant) {
   return builder.build();
 }
 
-class EverySolver : public testing::TestWithParam<std::string> {};
+class EverySolverOnCones : public testing::TestWithParam<std::string> {};
 
 // The ablations of the augmented Lagrangian (fixed schedules, no safeguards) are known to fail now and then on contacts
 // of three rows, too: most must be solved.
-TEST_P(EverySolver, SolvesConesOfThreeFourAndSixRows) {
+TEST_P(EverySolverOnCones, SolvesConesOfThreeFourAndSixRows) {
   const std::string name = GetParam();
   const bool ablation = name == "al-dogleg" || name == "al-damped";
   int missed = 0;
@@ -186,8 +188,8 @@ TEST_P(EverySolver, SolvesConesOfThreeFourAndSixRows) {
         missed += judged.error.value <= 1e-7 ? 0 : 1;
         continue;
       }
-      EXPECT_LE(judged.error.value, 1e-7) << name << " seed " << seed << " law " << static_cast<int>(law) << " "
-                                          << to_string(report.status);
+      EXPECT_LE(judged.error.value, 1e-7)
+          << name << " seed " << seed << " law " << static_cast<int>(law) << " " << to_string(report.status);
     }
   }
   EXPECT_LE(missed, 3);
@@ -198,8 +200,8 @@ std::vector<std::string> names() {
   for (const SolverInfo& info : solver_catalogue()) all.emplace_back(info.name);
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(Catalogue, EverySolver, testing::ValuesIn(names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Catalogue, EverySolverOnCones, testing::ValuesIn(names()), [](const auto& instance) {
+  std::string name = instance.param;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });

@@ -97,7 +97,9 @@ SparseMatrix transposed(SparseMatrix matrix) {
 std::string problem_group(const Hdf5Reader& file) {
   for (const char* rolling : {"/fclib_global_rolling", "/fclib_local_rolling", "/fclib_rolling"}) {
     if (file.has(rolling))
-      file.fail(rolling, "holds a problem with rolling friction, which tribo does not read: its cone, a product of sliding and rolling, is not the elliptic one");
+      file.fail(rolling,
+                "holds a problem with rolling friction, which tribo does not read: its cone, a product of "
+                "sliding and rolling, is not the elliptic one");
   }
   const bool local = file.has("/fclib_local");
   const bool global = file.has("/fclib_global");
@@ -131,7 +133,8 @@ void read_row_units(const Hdf5Reader& file, Layout& layout) {
   for (Index i = 0; i < count; ++i) {
     const bool allowed = rows[i] == 3 || rows[i] == 4 || rows[i] == 6;
     if (rows[i] != 0 && (!allowed || layout.constraints[i].kind != ConstraintKind::contact)) {
-      file.fail("/tribo/scaled_rows", fmt::format("is {} for constraint {}: a contact has 3, 4 or 6", rows[i], i));
+      file.fail("/tribo/scaled_rows",
+                fmt::format("is {} for constraint {}: a contact has 3, 4 or 6", rows[i], i));
     }
     total += rows[i];
   }

@@ -152,7 +152,8 @@ void write_tribo(Hdf5Writer& file, const ContactProblem& problem, const Layout& 
   for (const ConstraintSpec& spec : layout.constraints) {
     scaled_rows.push_back(static_cast<Index>(spec.unit.size()));
     unit.insert(unit.end(), spec.unit.begin(), spec.unit.end());
-    lower.resize(lower.size() + spec.unit.size(), 0.0);  // the extra rows of a contact have no bounds of their own
+    lower.resize(lower.size() + spec.unit.size(),
+                 0.0);  // the extra rows of a contact have no bounds of their own
     upper.resize(upper.size() + spec.unit.size(), 0.0);
     kind.push_back(static_cast<Index>(spec.kind));
     key.push_back(spec.key);

@@ -55,7 +55,8 @@ struct Recorder::Data {
   std::string world, solver, law, scheme, body_names, geom_names, csv_header;
   double time_step = 0.0, tolerance = 0.0;
   std::vector<double> time, step, q, v, activation, position, rotation;
-  std::vector<double> contact_position, contact_normal, contact_impulse, contact_torque, contact_gap, contact_geoms;
+  std::vector<double> contact_position, contact_normal, contact_impulse, contact_torque, contact_gap,
+      contact_geoms;
   bool any_torque = false;
   std::vector<Index> contact_start{0};
   std::vector<double> contacts, error, iterations, islands, missed, penetration, kinetic, weight, springs;

@@ -50,8 +50,8 @@ struct NesterovToddN {
   double scale = 1.0;
   bool valid = false;
 
-  MatN<N> matrix() const { return scale * root(unit.template head<N - 1>()); }              // N
-  MatN<N> inverse() const { return root(-unit.template head<N - 1>()) / scale; }            // N^-1
+  MatN<N> matrix() const { return scale * root(unit.template head<N - 1>()); }               // N
+  MatN<N> inverse() const { return root(-unit.template head<N - 1>()) / scale; }             // N^-1
   MatN<N> squared() const { return (scale * scale) * square(unit.template head<N - 1>()); }  // N^2
   MatN<N> squared_inverse() const { return square(-unit.template head<N - 1>()) / (scale * scale); }
 

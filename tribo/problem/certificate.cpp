@@ -78,9 +78,9 @@ VecN<N> map_of(const LocalCone<N>& local, double step) {
   const VecN<N>& lambda = local.lambda;
   const VecN<N> move = step * local.hat;
   const double l = lambda.squaredNorm(), m = move.squaredNorm();
-  const bool loses = is_safe_square(l) || is_safe_square(m)
-                         ? l > m
-                         : lambda.template lpNorm<Eigen::Infinity>() > move.template lpNorm<Eigen::Infinity>();
+  const bool loses = is_safe_square(l) || is_safe_square(m) ? l > m
+                                                            : lambda.template lpNorm<Eigen::Infinity>() >
+                                                                  move.template lpNorm<Eigen::Infinity>();
   if (loses) return move - local.project_dual(move - lambda);
   return lambda - local.project_primal(lambda - move);
 }
@@ -460,7 +460,8 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
     });
   }
   raise_idle(problem, law, out.error);
-  const double map = is_safe_square(plain_squared) ? std::sqrt(plain_squared) : plain_norm(problem, impulse, u, law);
+  const double map =
+      is_safe_square(plain_squared) ? std::sqrt(plain_squared) : plain_norm(problem, impulse, u, law);
   const double q = safe_norm(problem.free_velocity());
   out.fclib_error = ratio(map, q);
   out.siconos_error = ratio(map, std::max({q, safe_norm(impulse), safe_norm(u)}));

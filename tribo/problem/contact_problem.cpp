@@ -204,8 +204,8 @@ bool ContactProblem::operator==(const ContactProblem& other) const {
   if (kind_ != other.kind_ || friction_ != other.friction_ || lower_ != other.lower_ ||
       upper_ != other.upper_ || key_ != other.key_ || !same(momentum_, other.momentum_) ||
       !same(bias_, other.bias_) || !same(compliance_, other.compliance_) ||
-      !same(row_unit_, other.row_unit_) ||
-      tree_count() != other.tree_count() || has_delassus() != other.has_delassus()) {
+      !same(row_unit_, other.row_unit_) || tree_count() != other.tree_count() ||
+      has_delassus() != other.has_delassus()) {
     return false;
   }
   for (Index t = 0; t < tree_count(); ++t) {
@@ -457,9 +457,10 @@ Index ContactProblemBuilder::add_elliptic_contact(std::span<const double> coeffi
   problem_.friction_.back() = rows.friction;
   for (const JacobianPiece& piece : pieces) {
     if (piece.block.rows() != rows.given) {
-      throw InvalidInput(fmt::format("jacobian of contact {} on tree {} has {} rows: with {} coefficients of "
-                                     "friction it needs {}",
-                                     i, piece.tree, piece.block.rows(), coefficients.size(), rows.given));
+      throw InvalidInput(
+          fmt::format("jacobian of contact {} on tree {} has {} rows: with {} coefficients of "
+                      "friction it needs {}",
+                      i, piece.tree, piece.block.rows(), coefficients.size(), rows.given));
     }
     std::vector<BodyTerm> bodies = piece.bodies;
     for (BodyTerm& body : bodies) body.block = stored(body.block);
@@ -482,8 +483,8 @@ Index ContactProblemBuilder::add_scaled_contact(std::span<const double> unit,
   if ((rows != 3 && rows != 4 && rows != 6) || bias.size() != unit.size() ||
       compliance.size() != unit.size()) {
     throw InvalidInput(fmt::format(
-        "contact {} in scaled rows has {} units, {} biases and {} compliances: it has 3, 4 or 6 rows", i, rows,
-        bias.size(), compliance.size()));
+        "contact {} in scaled rows has {} units, {} biases and {} compliances: it has 3, 4 or 6 rows", i,
+        rows, bias.size(), compliance.size()));
   }
   for (const double u : unit) {
     if (!std::isfinite(u) || u < 0.0 || unit.back() != 1.0) {

@@ -84,7 +84,7 @@ class ContactProblem {
   Interval interval(Index i) const { return {lower_[i], upper_[i]}; }
   double lower(Index i) const { return lower_[i]; }
   double upper(Index i) const { return upper_[i]; }
-  std::uint64_t key(Index i) const { return key_[i]; }     // persistent identity, for warm starts
+  std::uint64_t key(Index i) const { return key_[i]; }  // persistent identity, for warm starts
 
   // Data.
   const BlockDiagonal& mass() const { return mass_; }                        // A

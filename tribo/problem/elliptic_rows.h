@@ -20,13 +20,14 @@
 namespace tribo {
 
 struct EllipticRows {
-  Index given = 3;                          // rows of the contact as it is given
-  Index rows = 3;                           // ... and as it is stored
-  double friction = 0.0;                    // of the circular cone: 1, or mu of the usual contact
-  bool scaled = false;                      // false: the usual contact, all units are 1
-  std::array<Index, kMostRows> source{};    // [rows] the given row that is stored here, -1: zeros
-  std::array<double, kMostRows> unit{};     // [rows] mu_j; 1 of the normal; 0 of a row of zeros
-  std::array<double, kMostRows> factor{};   // [rows] what J and e are multiplied by: mu_j, or 1 where not scaled
+  Index given = 3;                        // rows of the contact as it is given
+  Index rows = 3;                         // ... and as it is stored
+  double friction = 0.0;                  // of the circular cone: 1, or mu of the usual contact
+  bool scaled = false;                    // false: the usual contact, all units are 1
+  std::array<Index, kMostRows> source{};  // [rows] the given row that is stored here, -1: zeros
+  std::array<double, kMostRows> unit{};   // [rows] mu_j; 1 of the normal; 0 of a row of zeros
+  std::array<double, kMostRows>
+      factor{};  // [rows] what J and e are multiplied by: mu_j, or 1 where not scaled
 
   // 2, 3 or 5 coefficients >= 0.
   static bool is_count(std::size_t coefficients) {

@@ -37,7 +37,9 @@ Parts normal_and_tangent(const ContactProblem& problem, Index i, const Vector& x
         const auto part = cone.get(x);
         return Parts{part[cone.kNormal], detail::tangent_norm(part)};
       },
-      [&](IntervalConstraint row) { return Parts{x[row.row], 0.0}; });
+      [&](IntervalConstraint row) {
+        return Parts{x[row.row], 0.0};
+      });
 }
 
 // Whether the entries of constraint i lie in the dual cone of its demand.

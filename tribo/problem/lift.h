@@ -13,7 +13,7 @@ namespace tribo {
 struct ConstraintSpec {
   ConstraintKind kind = ConstraintKind::contact;
   double friction = 0.0;
-  double lower = 0.0, upper = 0.0;  // box
+  double lower = 0.0, upper = 0.0;           // box
   RowValues compliance = RowValues::Zero();  // the first entries
   // A contact in scaled rows (problem/elliptic_rows.h): their units, normal last; empty: the usual one.
   std::vector<double> unit = {};

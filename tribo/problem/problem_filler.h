@@ -6,7 +6,7 @@
 //   ProblemFiller filler;
 //   filler.begin(problem, 1);                                            // constraints to come
 //   Index tree = filler.add_tree(6, mass, momentum);                     // column-major 6 x 6, [6]
-//   filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5, .bias = bias});           
+//   filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5, .bias = bias});
 //   filler.add_piece(tree, block);                                       // column-major 3 x 6
 //   if (!filler.finish()) ...                                            // a mass is not positive definite
 #pragma once

@@ -22,7 +22,8 @@ void check_material(const std::string& owner, const Material& m) {
   if (!std::isfinite(m.torsional) || m.torsional < 0.0) {
     refuse("torsional friction", m.torsional, "finite and >= 0 m");
   }
-  if (!std::isfinite(m.rolling) || m.rolling < 0.0) refuse("rolling friction", m.rolling, "finite and >= 0 m");
+  if (!std::isfinite(m.rolling) || m.rolling < 0.0)
+    refuse("rolling friction", m.rolling, "finite and >= 0 m");
   if (!(m.stiffness > 0.0)) refuse("stiffness", m.stiffness, "> 0 N/m (infinite: rigid)");
   if (!std::isfinite(m.dissipation_time) || m.dissipation_time < 0.0) {
     refuse("dissipation time", m.dissipation_time, "finite and >= 0 s");

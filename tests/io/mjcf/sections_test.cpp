@@ -25,7 +25,8 @@ TEST(MjcfSections, PairsAndExcludes) {
   EXPECT_FALSE(world.pairs[0].frictionless);
   EXPECT_EQ(world.pairs[1].material.friction, 0.9);
   EXPECT_TRUE(world.pairs[1].frictionless);
-  const World slippery = arm(R"(<contact><pair geom1="ga" geom2="gc" condim="6" friction=".9 .2 .01 .002 .003"/>
+  const World slippery =
+      arm(R"(<contact><pair geom1="ga" geom2="gc" condim="6" friction=".9 .2 .01 .002 .003"/>
       <pair geom1="ga" geom2="gb" condim="4" friction=".7"/></contact>)");
   EXPECT_EQ(slippery.pairs[0].friction_rows, 6);
   EXPECT_EQ(slippery.pairs[0].second_friction, 0.2);

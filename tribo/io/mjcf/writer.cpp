@@ -247,8 +247,8 @@ class Writer {
     } else {
       element.numbers("size", geom.shape.size());
     }
-    element.pose(geom.pose).numbers(
-        "friction", {geom.material.friction, geom.material.torsional, geom.material.rolling});
+    element.pose(geom.pose).numbers("friction",
+                                    {geom.material.friction, geom.material.torsional, geom.material.rolling});
     if (geom.frictionless || geom.friction_rows != 3) {
       element.text("condim", geom.frictionless ? "1" : std::to_string(geom.friction_rows));
     }

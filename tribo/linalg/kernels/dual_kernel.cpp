@@ -28,9 +28,7 @@ bool DualKernel::factorize(const Operator& op, const Vector& d) {
 
 bool DualKernel::factorize(const Operator&, const GroupBlocks& d) {
   assert(route_ == Route::through_rows);
-  return factorize_rows(*w_, [&](Index g, auto& block) {
-    block += d.block(g, w_->rows(g));
-  });
+  return factorize_rows(*w_, [&](Index g, auto& block) { block += d.block(g, w_->rows(g)); });
 }
 
 void DualKernel::solve(const Operator& op, const Vector& r, Vector& x) {

@@ -179,8 +179,7 @@ void PrimalLu::solve(const Vector& rhs, Vector& x, Index refinements) {
 // A factorisation runs at the speed of multiplications, a step of GMRES at that of memory, some four times slower per
 // number: so many steps cost as much.
 bool PrimalLu::solve_with_last_factors(const BlockDiagonal& mass, const BlockJacobian& jacobian,
-                                       const GroupBlocks& d, const Vector& rhs, double tolerance,
-                                       Vector& x) {
+                                       const GroupBlocks& d, const Vector& rhs, double tolerance, Vector& x) {
   constexpr double kFlopsPerNumber = 4.0;
   if (!has_factors_ || rhs.size() == 0) return false;
   mass_ = &mass;

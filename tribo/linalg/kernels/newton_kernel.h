@@ -33,8 +33,8 @@ class PrimalLu {
   // The same for a matrix that is not factorised, to |rhs - H x| <= tolerance |rhs|, with the factors of the last one that
   // was: a Newton method changes few blocks D between two steps. False where that takes longer than a factorisation
   // would, or there are no factors.
-  bool solve_with_last_factors(const BlockDiagonal& mass, const BlockJacobian& jacobian,
-                               const GroupBlocks& d, const Vector& rhs, double tolerance, Vector& x);
+  bool solve_with_last_factors(const BlockDiagonal& mass, const BlockJacobian& jacobian, const GroupBlocks& d,
+                               const Vector& rhs, double tolerance, Vector& x);
   void forget_factors() { has_factors_ = false; }
 
   double backward_error() const {

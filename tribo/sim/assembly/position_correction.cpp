@@ -23,9 +23,7 @@ constexpr Index kFewTrees = 3;
 // The row of a constraint that its position belongs to: the normal of a contact, the only one of others.
 Index position_row(const ContactProblem& problem, Index i) { return problem.rows(i) - 1; }
 
-bool is_two_sided(const ContactProblem& problem, Index i) {
-  return problem.interval(i).is_free();
-}
+bool is_two_sided(const ContactProblem& problem, Index i) { return problem.interval(i).is_free(); }
 
 // Whether a contact's friction is strictly inside its cone.
 bool sticks(const ContactProblem& problem, Index i, const Vector& impulse) {

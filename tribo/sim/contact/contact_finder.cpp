@@ -145,12 +145,13 @@ ContactFinder::PairInfo ContactFinder::lookup(Index a, Index b) const {
   if (const GeomPair* pair = explicit_pair(a, b)) {
     const Index number = static_cast<Index>(pair - world_->pairs.data());
     const Index first = 4 * (material_count_ * material_count_ + number);
-    return {first + variant(pair->frictionless ? 1 : pair->friction_rows), std::max(pair->margin, world_->margin), pair->thickness};
+    return {first + variant(pair->frictionless ? 1 : pair->friction_rows),
+            std::max(pair->margin, world_->margin), pair->thickness};
   }
   const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
   const Index surface = material_table_[material_of_[a] * material_count_ + material_of_[b]];
-  return {surface + variant(rows_of_pair(ga, gb)),
-          std::max(ga.margin + gb.margin, world_->margin), ga.thickness + gb.thickness};
+  return {surface + variant(rows_of_pair(ga, gb)), std::max(ga.margin + gb.margin, world_->margin),
+          ga.thickness + gb.thickness};
 }
 
 void ContactFinder::place(const Kinematics& kinematics, double h) {

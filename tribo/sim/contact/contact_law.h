@@ -40,7 +40,8 @@ struct Surface {
   bool frictionless = false;  // one row
   // With all coefficients: sliding along t1 and t2 [1], torsion, rolling about t1 and t2 [m]; zero beyond its rows.
   std::array<double, 5> coefficients{};
-  EllipticRows rows = {};  // of a contact with these coefficients; scaled where they are not one pair of sliding
+  EllipticRows rows =
+      {};  // of a contact with these coefficients; scaled where they are not one pair of sliding
   // The same as a contact of 1, 3, 4 or 6 rows.
   Surface with_rows(Index count) const;
 

@@ -283,8 +283,7 @@ bool IpmCones::scale_cone(Cone<N>& cone, Law law, const Vector& compliance, cons
 bool IpmCones::scale_pairs(const ContactProblem& problem, Law law, const Vector& compliance, const Vector& w,
                            double bilateral, RowBlocks& blocks) {
   bool inside = true;
-  cones_.for_each_item(
-      [&](auto& cone) { inside = scale_cone(cone, law, compliance, w, blocks) && inside; });
+  cones_.for_each_item([&](auto& cone) { inside = scale_cone(cone, law, compliance, w, blocks) && inside; });
   for (const Scalar& scalar : scalars_) {
     const Index i = scalar.constraint;
     const bool is_contact = problem.rows(i) > 1;  // one without friction: three rows
@@ -332,8 +331,7 @@ void IpmCones::aim(double mu, bool second_order, double share, const Vector& rp,
 void IpmCones::set_direction(const Vector& dl) {
   dx_ = dl.cwiseQuotient(scale_);
   clear_fixed(dx_);
-  cones_.for_each_item(
-      [&](const auto& cone) { cone.rows(dy_) = -cone.get(rc_) - cone.n2 * cone.get(dx_); });
+  cones_.for_each_item([&](const auto& cone) { cone.rows(dy_) = -cone.get(rc_) - cone.n2 * cone.get(dx_); });
   for (Scalar& scalar : scalars_) {
     dy_[scalar.row] = (scalar.low.active ? scalar.low.direct(dx_[scalar.row]) : 0.0) -
                       (scalar.high.active ? scalar.high.direct(-dx_[scalar.row]) : 0.0);

@@ -43,9 +43,7 @@ double Polish::residual(const ContactProblem& problem, const Vector& impulse, do
       [&](auto cone) {
         cone.rows(natural_) = cone.get(impulse) - project_law(cone.get(z_), cone.friction, law_);
       },
-      [&](IntervalConstraint row) {
-        natural_[row.row] = impulse[row.row] - row.set.project(z_[row.row]);
-      });
+      [&](IntervalConstraint row) { natural_[row.row] = impulse[row.row] - row.set.project(z_[row.row]); });
   return natural_.cwiseProduct(root_).norm();
 }
 

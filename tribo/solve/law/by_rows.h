@@ -17,11 +17,11 @@ class ByRows {
  public:
   template <int N>
   std::vector<Item<N>>& of() {
-    return std::get<N == 3 ? 0 : N == 4 ? 1 : 2>(lists_);
+    return std::get < N == 3 ? 0 : N == 4 ? 1 : 2 > (lists_);
   }
   template <int N>
   const std::vector<Item<N>>& of() const {
-    return std::get<N == 3 ? 0 : N == 4 ? 1 : 2>(lists_);
+    return std::get < N == 3 ? 0 : N == 4 ? 1 : 2 > (lists_);
   }
   void clear() {
     for_each([](auto& list) { list.clear(); });

@@ -52,8 +52,7 @@ void ConvexPotential::prepare_demands(const ContactProblem& problem, Law law,
         [&](IntervalConstraint row) {  // rays
           const bool down = demand == Demand::at_most_zero || demand == Demand::zero;
           const bool up = demand == Demand::at_least_zero || demand == Demand::zero;
-          constraints_[i] = {
-              row.row, 1, 0.0, root, 0.0, 0.0, down ? -infinity : 0.0, up ? infinity : 0.0};
+          constraints_[i] = {row.row, 1, 0.0, root, 0.0, 0.0, down ? -infinity : 0.0, up ? infinity : 0.0};
         });
   }
 }
@@ -205,8 +204,8 @@ ValueAndDerivative ConvexPotential::along(const Vector& u, const Vector& du, dou
           const auto x_t = x.template head<n - 1>();
           const auto dx_t = dx.template head<n - 1>();
           const double radial = x_t.dot(dx_t) * inverse;
-          const double turning = n == 3 ? (x[0] * dx[1] - x[1] * dx[0]) * inverse
-                                        : (dx_t - radial * inverse * x_t).norm();
+          const double turning =
+              n == 3 ? (x[0] * dx[1] - x[1] * dx[0]) * inverse : (dx_t - radial * inverse * x_t).norm();
           const double generator = c.sine * radial + c.cosine * dx[n - 1];
           curvature += generator * generator + c.sine * cone.along * inverse * turning * turning;
         }

@@ -8,8 +8,8 @@
 namespace tribo {
 namespace {
 
-constexpr double kFloor = 1e-14;         // smallest eigenvalue kept, relative to the trace
-constexpr double kConvexFloor = 1e-9;    // the same where the cone is stretched by the roots of the eigenvalues
+constexpr double kFloor = 1e-14;       // smallest eigenvalue kept, relative to the trace
+constexpr double kConvexFloor = 1e-9;  // the same where the cone is stretched by the roots of the eigenvalues
 constexpr double kNewtonSettled = 3e-9;  // relative step after which a quadratic method is at rounding
 constexpr int kMaxIterations = 200;      // bisection alone needs fewer
 constexpr double kSymmetric = 1e-13;     // skew part of S, relative to its trace, that is rounding
@@ -20,7 +20,9 @@ double trace_of(const MatN<N>& w) {
   return trace > 0.0 ? trace : 1.0;
 }
 
-double middle(double lo, double hi) { return lo > 0.0 && hi > 16.0 * lo ? std::sqrt(lo * hi) : 0.5 * (lo + hi); }
+double middle(double lo, double hi) {
+  return lo > 0.0 && hi > 16.0 * lo ? std::sqrt(lo * hi) : 0.5 * (lo + hi);
+}
 
 }  // namespace
 
@@ -55,7 +57,8 @@ typename ExactCone<N>::Point ExactCone<N>::at(double a, const Tangent& b, double
   const double length = r.norm();
   const Tangent t = r / length;
   const Tangent turning = (change - t * t.dot(change)) / length;
-  return {r, rho / length - 1.0 - m * g_.dot(t), -rho * t.dot(change) / (length * length) - m * g_.dot(turning)};
+  return {r, rho / length - 1.0 - m * g_.dot(t),
+          -rho * t.dot(change) / (length * length) - m * g_.dot(turning)};
 }
 
 // psi(0) < 0 and psi(inf) > 0: Newton kept inside the bracket of one_contact.cpp.

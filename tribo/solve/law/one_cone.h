@@ -29,8 +29,8 @@ class ExactCone {
  private:
   using Tangent = VecN<N - 1>;
   struct Point {
-    Tangent r;             // r_t(a)
-    double psi, slope;     // rho / |r_t| - 1 - m g.t and its derivative; psi(0) < 0 outside the cone
+    Tangent r;          // r_t(a)
+    double psi, slope;  // rho / |r_t| - 1 - m g.t and its derivative; psi(0) < 0 outside the cone
   };
   Tangent shifted_solve(double a, const Tangent& b) const;
   Point at(double a, const Tangent& b, double rho) const;

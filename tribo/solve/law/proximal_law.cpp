@@ -84,10 +84,10 @@ void ProximalLaw::derivative(const ContactProblem& problem, Law law, const Vecto
         constexpr int n = cone.kRows;
         VecN<n> y = target<n>(cone.row, u, multiplier);
         y[n - 1] += touch * cone.normal(stiffness_);
-        const MatN<n> jacobian = law == Law::exact
-                                     ? project_strict_jacobian(y, cone.friction)
-                                     : project_cone_metric_jacobian(y, cone.friction, total_[cone.row],
-                                                                    cone.normal(total_));
+        const MatN<n> jacobian =
+            law == Law::exact
+                ? project_strict_jacobian(y, cone.friction)
+                : project_cone_metric_jacobian(y, cone.friction, total_[cone.row], cone.normal(total_));
         derivative.at<n>(cone.index) = jacobian * stiffness_.segment<n>(cone.row).asDiagonal();
       },
       [&](IntervalConstraint row) {

@@ -184,9 +184,8 @@ void Canal::trust_start(const ContactProblem& problem, Law law) {
 // += mu |w_t| for the normals.
 void Canal::add_shifts(const ContactProblem& problem, Law law, const Vector& w, Vector& shift) {
   if (law != Law::exact) return;
-  for_each_cone(problem, [&](auto cone) {
-    cone.normal(shift) += cone.friction * detail::tangent_norm(cone.get(w));
-  });
+  for_each_cone(problem,
+                [&](auto cone) { cone.normal(shift) += cone.friction * detail::tangent_norm(cone.get(w)); });
 }
 
 void Canal::set_penalty(const ContactProblem& problem, double beta) {
@@ -296,8 +295,8 @@ double Canal::natural_map(const ContactProblem& problem, Law law) const {
       },
       [&](IntervalConstraint row) {
         const double w = problem.scale(row.index), lambda = next_[row.row];
-        const double image = row.set.project(
-            lambda - (velocity_[row.row] + problem.compliance()[row.row] * lambda) / w);
+        const double image =
+            row.set.project(lambda - (velocity_[row.row] + problem.compliance()[row.row] * lambda) / w);
         sum += w * (lambda - image) * (lambda - image);
       });
   return std::sqrt(sum);

@@ -229,7 +229,8 @@ void Admm::resume(const ContactProblem& problem, const Vector& best, Law law) {
   problem.velocity_of(best, dofs_, rhs_);
   rhs_ += problem.compliance().cwiseProduct(best);
   if (law == Law::exact && operator_ == ConeOperator::cone) {
-    for_each_cone(problem, [&](auto cone) { cone.normal(rhs_) += cone.friction * cone.tangent(rhs_).norm(); });
+    for_each_cone(problem,
+                  [&](auto cone) { cone.normal(rhs_) += cone.friction * cone.tangent(rhs_).norm(); });
   }
   x_ = f_.array() - rhs_.array() / (root_.array() * rho_ * penalty_weight_.array());
   skew_.setZero();

@@ -106,7 +106,8 @@ bool SplitDynamics::factorize_tree(const ContactProblem& problem, const SplitTer
     Mat6 h = problem.mass().block(tree);
     for (const SplitTerms::Incident& t : terms.incident(tree)) {
       const SplitTerms::Term& term = terms.term(t.term);
-      add_weighted(problem.rows(term.constraint), term.block, penalty.data() + problem.row(term.constraint), h);
+      add_weighted(problem.rows(term.constraint), term.block, penalty.data() + problem.row(term.constraint),
+                   h);
     }
     const Eigen::LLT<Mat6> factor(h);
     Eigen::Map<Mat6> inverse(factors_.data() + factor_start_[tree]);

@@ -42,7 +42,8 @@ void SplitTerms::velocity_of(const ContactProblem& problem, Index constraint, co
     VecN<n> sum = problem.bias().segment<n>(row);
     for (const Term& term : terms(constraint)) {
       if constexpr (n == 1) {
-        sum[0] += Eigen::Map<const Vector>(term.block, term.cols).dot(extended.segment(term.start, term.cols));
+        sum[0] +=
+            Eigen::Map<const Vector>(term.block, term.cols).dot(extended.segment(term.start, term.cols));
       } else if (term.cols == 6) {
         sum.noalias() +=
             Eigen::Map<const Eigen::Matrix<double, n, 6>>(term.block) * extended.segment<6>(term.start);

@@ -123,7 +123,8 @@ void SweepOperator::setup_velocity() {
     piece_[p].dof += touched.start - touched.first;
   }
   for (Constraint& c : constraint_) {
-    c.pair = c.rows == 1 && c.end - c.begin == 2 && piece_[c.begin].size == 3 && piece_[c.begin + 1].size == 3;
+    c.pair =
+        c.rows == 1 && c.end - c.begin == 2 && piece_[c.begin].size == 3 && piece_[c.begin + 1].size == 3;
     if (c.pair) std::tie(c.begin, c.end) = std::pair(piece_[c.begin].dof, piece_[c.begin + 1].dof);
   }
 }

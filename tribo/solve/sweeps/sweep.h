@@ -78,7 +78,7 @@ class SweepOperator {
           end = 0;         // pieces (velocity) or blocks (rows); pair: first entries of y of its two pieces
     std::size_t data = 0;  // first entry of its pieces or blocks in data_
     Index rows = 1;        // of a contact 3, 4, 6
-    bool pair = false;  // scalar row with two pieces of three entries: balls without friction (velocity)
+    bool pair = false;     // scalar row with two pieces of three entries: balls without friction (velocity)
   };
   struct Piece {
     Index dof = 0;   // first entry of y (velocity) or column (rows)

@@ -53,9 +53,9 @@ class DenseNewton {
   Index stride_ = 0;  // of weighted_ and matrix_
   bool by_dofs_ = true;
   std::vector<Active> active_;
-  Numbers columns_, weighted_;     // X_a; X_a D, or w^-1 (I - E) X_a^T
-  Numbers matrix_, rhs_;           // factors; right-hand side in rows
-  GroupBlocks kept_, left_;        // E and w^-1 (I - E) of the active constraints
+  Numbers columns_, weighted_;  // X_a; X_a D, or w^-1 (I - E) X_a^T
+  Numbers matrix_, rhs_;        // factors; right-hand side in rows
+  GroupBlocks kept_, left_;     // E and w^-1 (I - E) of the active constraints
   std::vector<int> exchanges_;
 };
 

@@ -109,7 +109,8 @@ void RowSystem::subtract_product(const ContactProblem& problem, const RowBlocks&
     const Index row = problem.row(i);
     with_rows(problem.rows(i), [&](auto rows) {
       constexpr int n = rows();
-      r.segment<n>(row) -= blocks.p.at<n>(i) * product_.segment<n>(row) + blocks.q.at<n>(i) * x.segment<n>(row);
+      r.segment<n>(row) -=
+          blocks.p.at<n>(i) * product_.segment<n>(row) + blocks.q.at<n>(i) * x.segment<n>(row);
     });
   }
 }

@@ -33,7 +33,7 @@ class TreesSystem final : public StateSystem {
  private:
   // A constraint between trees that is active.
   struct Coupling {
-    Index row;   // in the matrix of the couplings
+    Index row;  // in the matrix of the couplings
     Index rows;
     using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostRows, kMostRows>;
     Block kept, left;
@@ -109,7 +109,8 @@ void TreesSystem::choose_couplings(const GroupBlocks& derivative) {
       coupling.kept.resize(n, n);
       coupling.left.resize(n, n);
       split_derivative<n>(problem_->scale(i), MatN<n>(derivative.at<n>(i)),
-                          Eigen::Map<MatN<n>>(coupling.kept.data()), Eigen::Map<MatN<n>>(coupling.left.data()));
+                          Eigen::Map<MatN<n>>(coupling.kept.data()),
+                          Eigen::Map<MatN<n>>(coupling.left.data()));
     });
     coupling_rows_ += rows;
   }
@@ -169,8 +170,7 @@ bool TreesSystem::factorize_couplings() {
         for (Index c = 0; c < to.rows; ++c) {
           RowValues product = RowValues::Zero();
           halves_.products(left, solved_.data() + right.start + c * tree.dofs, product.data());
-          m.col(to.row + c).segment(from.row, from.rows) +=
-              from.left.lazyProduct(product.head(from.rows));
+          m.col(to.row + c).segment(from.row, from.rows) += from.left.lazyProduct(product.head(from.rows));
         }
       }
     }
