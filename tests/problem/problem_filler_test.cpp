@@ -44,7 +44,7 @@ void fill(unsigned seed, Index constraints, bool unit_masses, ProblemFiller& fil
     }
     switch (c.kind) {
       case ConstraintKind::contact:
-        builder.add_contact(c.friction, pieces, c.bias, c.compliance, c.key);
+        builder.add_contact(c.friction, pieces, c.bias.head<3>(), c.compliance.head<3>(), c.key);
         break;
       case ConstraintKind::unilateral:
         builder.add_unilateral(pieces, c.bias[0], c.compliance[0], c.key);

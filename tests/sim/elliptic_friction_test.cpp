@@ -30,12 +30,14 @@ State with_velocity(const Simulator& simulator, const Vec3& linear, const Vec3& 
   return state;
 }
 
-class BothLaws : public testing::TestWithParam<Law> {};
-INSTANTIATE_TEST_SUITE_P(Laws, BothLaws, testing::Values(Law::exact, Law::convex),
-                         [](const auto& info) { return info.param == Law::exact ? "exact" : "convex"; });
+class EllipticFrictionLaws : public testing::TestWithParam<Law> {};
+INSTANTIATE_TEST_SUITE_P(Laws, EllipticFrictionLaws, testing::Values(Law::exact, Law::convex),
+                         [](const auto& instance) {
+                           return instance.param == Law::exact ? "exact" : "convex";
+                         });
 
 // I domega/dt = -mu_torsion m g: the spin ends after omega0 I / (mu m g), I = 2/5 m r^2.
-TEST_P(BothLaws, ASpinningBallStopsAfterTheTimeTorsionSays) {
+TEST_P(EllipticFrictionLaws, ASpinningBallStopsAfterTheTimeTorsionSays) {
   const double mu = 0.004, spin = 20.0;
   const double expected = spin * 0.4 * kRadius * kRadius / (mu * kGravity);
   for (const Index rows : {4, 6}) {
@@ -49,19 +51,20 @@ TEST_P(BothLaws, ASpinningBallStopsAfterTheTimeTorsionSays) {
     while (simulator.state().v[5] > 1e-9 * spin && simulator.state().time < 2.0 * expected) {
       simulator.step();
       if (half == 0.0 && simulator.state().v[5] <= 0.5 * spin) half = simulator.state().time;
-      if (simulator.state().time < 0.9 * expected) {
-        ASSERT_NEAR(simulator.contact_torques()[0].z() / settings.time_step, -mu * kMass * kGravity,
-                    GetParam() == Law::exact ? 1e-6 : 2e-2 * mu * kMass * kGravity);
+      // The convex law lifts what slides, u_n = mu |u_t|: it hops at first, with the weight as its mean load.
+      if (GetParam() == Law::exact && simulator.state().time < 0.9 * expected) {
+        ASSERT_NEAR(simulator.contact_torques()[0].z() / settings.time_step, -mu * kMass * kGravity, 1e-6);
       }
     }
-    EXPECT_NEAR(simulator.state().time, expected, 2e-3 * expected + settings.time_step) << rows;
-    EXPECT_NEAR(half, 0.5 * expected, 2e-3 * expected + settings.time_step) << rows;
+    const double share = GetParam() == Law::exact ? 2e-3 : 2e-2;
+    EXPECT_NEAR(simulator.state().time, expected, share * expected + settings.time_step) << rows;
+    EXPECT_NEAR(half, 0.5 * expected, share * expected + settings.time_step) << rows;
   }
 }
 
 // Rolling: (m + I / r^2) dv/dt = -mu_rolling m g / r, so the ball comes to rest after v0^2 / (2 a) with
 // a = 5/7 mu g / r. Creep of the elliptic cone changes that by some (mu_rolling / (r mu_sliding))^2 ~ 4e-4.
-TEST_P(BothLaws, ABallRollsAsFarAsRollingFrictionSays) {
+TEST_P(EllipticFrictionLaws, ABallRollsAsFarAsRollingFrictionSays) {
   const double mu = 0.001, v0 = 0.5;
   const double deceleration = 5.0 / 7.0 * mu / kRadius * kGravity;
   SimulatorSettings settings;

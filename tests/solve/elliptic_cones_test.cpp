@@ -163,11 +163,11 @@ ContactProblem random_problem(unsigned seed, bool compliant) {
   return builder.build();
 }
 
-class EverySolver : public testing::TestWithParam<std::string> {};
+class EverySolverOnCones : public testing::TestWithParam<std::string> {};
 
 // The ablations of the augmented Lagrangian (fixed schedules, no safeguards) are known to fail now and then on contacts
 // of three rows, too: most must be solved.
-TEST_P(EverySolver, SolvesConesOfThreeFourAndSixRows) {
+TEST_P(EverySolverOnCones, SolvesConesOfThreeFourAndSixRows) {
   const std::string name = GetParam();
   const bool ablation = name == "al-dogleg" || name == "al-damped";
   int missed = 0;
@@ -200,8 +200,8 @@ std::vector<std::string> names() {
   for (const SolverInfo& info : solver_catalogue()) all.emplace_back(info.name);
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(Catalogue, EverySolver, testing::ValuesIn(names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Catalogue, EverySolverOnCones, testing::ValuesIn(names()), [](const auto& instance) {
+  std::string name = instance.param;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });

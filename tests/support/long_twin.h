@@ -92,7 +92,7 @@ class LongTwin {
       case ConstraintKind::contact: {
         const Eigen::Index n = z.size() - 1;
         const Long mu = problem_.friction(i), t = z.head(n).norm();
-        if (t <= mu * z[n]) break;
+        if (t <= mu * z[n] && z[n] >= 0.0L) break;
         const Long normal = std::max(0.0L, (mu * t + z[n]) / (1.0L + mu * mu));
         if (t > 0.0L) z.head(n) *= mu * normal / t;
         z[n] = normal;

@@ -164,7 +164,11 @@ void Islands::copy_constraints(const ContactProblem& problem, Index island, Cont
   part.diagonal_.resize(part.jacobian_);
   for (std::size_t k = 0; k < n; ++k) {
     with_rows(problem.rows(chosen[k]), [&](auto rows) {
-      part.diagonal_.at<rows()>(static_cast<Index>(k)) = problem.diagonal_.at<rows()>(chosen[k]);
+      if constexpr (rows() <= 3) {
+        part.diagonal_[static_cast<Index>(k)] = problem.diagonal_[chosen[k]];
+      } else {
+        part.diagonal_.at<rows()>(static_cast<Index>(k)) = problem.diagonal_.at<rows()>(chosen[k]);
+      }
     });
   }
   if (problem.has_row_units()) {

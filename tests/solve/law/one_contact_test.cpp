@@ -152,7 +152,7 @@ TEST(OneContact, NewtonSolvesBothLaws) {
     const Vec3 q = draw.vector();
     const double mu = draw.power(-2.0, 0.0);
     for (const Law law : {Law::exact, Law::convex}) {
-      const Vec3 r = solve_newton(LocalMatrix(w, mu), law, q, Vec3::Zero());
+      const Vec3 r = solve_newton<3>(LocalMatrix(w, mu), law, q, Vec3::Zero());
       ASSERT_TRUE(in_cone(r, mu, 1e-14));
       ++total;
       if (natural_map(w, q, mu, law, r) < 1e-12) ++solved;
@@ -169,7 +169,7 @@ TEST(OneContact, ProjectionStepsConverge) {
     for (const Law law : {Law::exact, Law::convex}) {
       const LocalMatrix local(w, 0.4);
       Vec3 r = Vec3::Zero();
-      for (int step = 0; step < 500; ++step) r = step_projection(local, law, w * r + q, r);
+      for (int step = 0; step < 500; ++step) r = step_projection<3>(local, law, w * r + q, r);
       ASSERT_LT(natural_map(w, q, 0.4, law, r), 1e-12);
     }
   }
@@ -200,7 +200,7 @@ TEST(OneContact, SingularMatrices) {
   const Vec3 nothing = solve_one_contact(Mat3::Zero(), Vec3(0.1, 0.2, -0.3), 0.5, Law::exact);
   EXPECT_TRUE(nothing.allFinite());
   const LocalMatrix local(Mat3::Zero(), 0.5);
-  EXPECT_TRUE(solve_newton(local, Law::exact, Vec3(0.1, 0.2, -0.3), Vec3::Zero()).allFinite());
+  EXPECT_TRUE(solve_newton<3>(local, Law::exact, Vec3(0.1, 0.2, -0.3), Vec3::Zero()).allFinite());
   EXPECT_TRUE(solve_quartic(local, Vec3(0.1, 0.2, -0.3), Vec3::Zero()).allFinite());
   EXPECT_TRUE(solve_one_contact(Mat3::Zero(), Vec3(0.1, 0.2, -0.3), 0.5, Law::convex).allFinite());
 }

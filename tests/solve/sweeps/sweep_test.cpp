@@ -52,6 +52,29 @@ TEST(SweepOperator, BothModesGiveTheSameSweeps) {
   }
 }
 
+struct Recorder {
+  const ContactProblem& problem;
+  Vector& impulse;
+  test::Random random{5};
+  Vector v, u;
+  Index contacts_seen = 0;
+  Recorder(const ContactProblem& p, Vector& lambda) : problem(p), impulse(lambda) {}
+  template <int N>
+  VecN<N> contact(Index, const VecN<N>& w, const VecN<N>&) {
+    problem.velocity_of(impulse, v, u);
+    bool found = false;
+    for (Index i = 0; i < problem.constraint_count(); ++i) {
+      if (problem.rows(i) == N) {
+        found = found || (u.segment<N>(problem.row(i)) - w).norm() < 1e-12;
+      }
+    }
+    EXPECT_TRUE(found);
+    ++contacts_seen;
+    return random.vector(N);
+  }
+  double scalar(Index, double, double) { return random.uniform(); }
+};
+
 // The velocities kept during sweeps are those of the impulses.
 TEST(SweepOperator, SweepsKeepVelocitiesUpToDate) {
   const ContactProblem problem = test::all_kinds(4, 0.0, 12);
@@ -61,27 +84,6 @@ TEST(SweepOperator, SweepsKeepVelocitiesUpToDate) {
   order.reset(problem.constraint_count());
   Vector impulse = Vector::Zero(problem.row_count()), v, expected;
 
-  struct Recorder {
-    const ContactProblem& problem;
-    Vector& impulse;
-    test::Random random{5};
-    Vector v, u;
-    Index contacts_seen = 0;
-    Recorder(const ContactProblem& p, Vector& lambda) : problem(p), impulse(lambda) {}
-    Vec3 contact(Index, const Vec3& w, const Vec3&) {
-      problem.velocity_of(impulse, v, u);
-      bool found = false;
-      for (Index i = 0; i < problem.constraint_count(); ++i) {
-        if (problem.kind(i) == ConstraintKind::contact) {
-          found = found || (u.segment<3>(problem.row(i)) - w).norm() < 1e-12;
-        }
-      }
-      EXPECT_TRUE(found);
-      ++contacts_seen;
-      return random.vec3();
-    }
-    double scalar(Index, double, double) { return random.uniform(); }
-  };
   Recorder recorder(problem, impulse);
   sweeps.sweep(order.visits(), impulse, recorder);
   sweeps.sweep(order.visits(), impulse, recorder);
@@ -130,19 +132,21 @@ TEST(SweepOperator, ChoosesByWork) {
   EXPECT_EQ(sweeps.mode(), SweepOperator::Mode::velocity);
 }
 
+struct Counting : ExactVisit {
+  using ExactVisit::ExactVisit;
+  Index visits = 0;
+  template <int N>
+  VecN<N> contact(Index s, const VecN<N>& w, const VecN<N>& r) {
+    ++visits;
+    return ExactVisit::contact<N>(s, w, r);
+  }
+};
+
 // Resting changes the work, not the result.
 TEST(SweepRest, SettledConstraintsRestAndTheResultIsTheSame) {
   const ContactProblem problem = test::all_kinds(8, 0.3, 12);
   SweepOrder order;
   order.reset(problem.constraint_count());
-  struct Counting : ExactVisit {
-    using ExactVisit::ExactVisit;
-    Index visits = 0;
-    Vec3 contact(Index s, const Vec3& w, const Vec3& r) {
-      ++visits;
-      return ExactVisit::contact(s, w, r);
-    }
-  };
   Vector impulse[2];
   Index visits[2];
   for (int m = 0; m < 2; ++m) {

@@ -45,8 +45,9 @@ ContactProblem robot(bool bridge) {
 }
 
 // Positive definite but not symmetric; every fifth constraint open.
-std::vector<Mat3> derivatives(const ContactProblem& problem, test::Random& random) {
-  std::vector<Mat3> all(problem.constraint_count(), Mat3::Zero());
+GroupBlocks derivatives(const ContactProblem& problem, test::Random& random) {
+  GroupBlocks all(problem.constraint_count());
+  for (Index i = 0; i < all.size(); ++i) all[i].setZero();
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     if (i % 5 == 4) continue;
     Mat3 a;
@@ -57,7 +58,7 @@ std::vector<Mat3> derivatives(const ContactProblem& problem, test::Random& rando
   return all;
 }
 
-Matrix dense_matrix(const ContactProblem& problem, const DenseHalf& half, const std::vector<Mat3>& d) {
+Matrix dense_matrix(const ContactProblem& problem, const DenseHalf& half, const GroupBlocks& d) {
   Matrix h = Matrix::Identity(half.dofs(), half.dofs());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index rows = problem.rows(i);
@@ -92,7 +93,7 @@ TEST(DenseFronts, SolveAsTheWholeMatrix) {
     DenseFronts fronts;
     ASSERT_TRUE(fronts.assemble(problem, half));
     test::Random random(2);
-    std::vector<Mat3> d = derivatives(problem, random);
+    GroupBlocks d = derivatives(problem, random);
     const Vector r = random.vector(kDofs);
     Vector x = r;
     ASSERT_TRUE(fronts.factorize(d));
@@ -125,7 +126,7 @@ TEST(DenseFronts, ForgetTheLastProblem) {
   ASSERT_TRUE(used.assemble(without, half));
   ASSERT_TRUE(fresh.assemble(without, half));
   test::Random random(3);
-  const std::vector<Mat3> d = derivatives(without, random);
+  const GroupBlocks d = derivatives(without, random);
   Vector a = random.vector(kDofs), b = a;
   ASSERT_TRUE(used.factorize(d));
   ASSERT_TRUE(fresh.factorize(d));
