@@ -3,7 +3,9 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "tribo/solve/systems/dense_system.h"
 #include "tribo/solve/systems/small_delassus.h"
+#include "tribo/solve/systems/trees_system.h"
 
 namespace tribo {
 namespace {

@@ -1,10 +1,12 @@
 // The tree of bodies of MJCF: frames, replicates and attached models dissolve into bodies here.
+#include "tribo/io/mjcf/tree.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "tribo/io/mjcf/geoms.h"
 #include "tribo/io/mjcf/joints.h"
-#include "tribo/io/mjcf/tree.h"
 
 namespace tribo::detail {
 namespace {
