@@ -27,9 +27,11 @@ help: ## list the targets
 $(CONFIGURED): build/%/build.ninja:
 	@cmake --preset $*
 
-.PHONY: deps
+.PHONY: deps tool-deps
 deps:
-	@scripts/setup --quiet
+	@scripts/setup --quiet --test
+tool-deps:
+	@scripts/setup --quiet --tool
 
 .PHONY: setup
 setup: ## install the Debian packages that are missing
@@ -37,14 +39,21 @@ setup: ## install the Debian packages that are missing
 
 .PHONY: build
 build: deps build/release/build.ninja ## build everything; the tool is build/release/bin/tribo
+	@grep -q '^build tribo_tests:' build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release -j $(JOBS)
 
+.PHONY: tool
+tool: tool-deps build/release/build.ninja ## build the library and the tool, not the tests
+	@cmake --build --preset release -j $(JOBS) --target tribo
+
 .PHONY: demo
-demo: build ## solve a sliding tower with every solver, write a page about it, simulate falling dominos
+demo: tool ## solve a sliding tower with every solver, write a page about it, simulate falling dominos
 	@scripts/demo $(ARGS)
 
 .PHONY: test
-test: build ## run all tests
+test: deps build/release/build.ninja ## run all tests
+	@grep -q '^build tribo_tests:' build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target tribo tribo_tests
 	@ctest --preset release -j $(JOBS)
 
 .PHONY: asan
@@ -89,7 +98,7 @@ consumer: install ## build and run a small project against the installed package
 	@cmake -S tests/consumer -B build/consumer -G Ninja -DCMAKE_BUILD_TYPE=Release \
 	  -DCMAKE_PREFIX_PATH="$(abspath $(PREFIX))" --log-level=WARNING
 	@cmake --build build/consumer
-	@build/consumer/consumer
+	@ctest --test-dir build/consumer --output-on-failure
 
 .PHONY: check-bits
 check-bits: build ## simulate scenes on one and on two threads: the same bits

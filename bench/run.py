@@ -14,14 +14,10 @@ import os
 import pathlib
 import subprocess
 
-import extremes
-import report
-import report_problems
-import rings
-import robots
-import sim_scale
-import sim_speed
-from machine import BENCH, ROOT, compile_rigid, describe_machine, find_drake, find_mujoco, find_pinocchio, say
+from report import index, problems as report_problems
+from report.machine import BENCH, ROOT, compile_rigid, describe_machine, find_drake, find_mujoco, find_pinocchio, say
+from report.page import read_machines
+from studies import extremes, rings, robots, sim_scale, sim_speed
 
 KINDS = ["", "-slide", "-r1e4", "-r1e4-slide"]
 TOWERS = [f"tower{height}{kind}" for height in (5, 10, 15, 20, 40) for kind in KINDS]
@@ -80,7 +76,7 @@ def towers(arguments, python):
         return
     names = [t for t in TOWERS if "20" not in t and "40" not in t] + ["tower40"] if arguments.quick else TOWERS
     say(f"towers: Pinocchio on {len(names)} towers")
-    command = [python, BENCH / "pinocchio_towers.py", "--bench", arguments.bin / "tribo_bench", *limits]
+    command = [python, BENCH / "peers" / "pinocchio_towers.py", "--bench", arguments.bin / "tribo_bench", *limits]
     rigid = compile_rigid(arguments.work, python)
     command += ["--rigid", rigid] if rigid else []
     command += ["--study"] if arguments.study else []
@@ -183,7 +179,7 @@ def truth(arguments):
         return
     say(f"truth: the models of {folder} beside MuJoCo")
     out = arguments.out / "model_truth.csv"
-    command = [python, BENCH / "truth" / "compare.py", "--models", folder, "--dump", arguments.bin / "tribo_model_dump"]
+    command = [python, BENCH / "studies" / "truth" / "compare.py", "--models", folder, "--dump", arguments.bin / "tribo_model_dump"]
     run([*command, "--out", out, "--samples", "1" if arguments.quick else "3"], None)
     say(f"wrote {out}")
 
@@ -228,7 +224,7 @@ def main():
     wants_pinocchio = suite in ("all", "towers") and not arguments.no_pinocchio
     python = find_pinocchio(arguments.work) if wants_pinocchio else None
     if suite != "page":
-        machines = {} if suite == "all" else report.read_machines(arguments.out)
+        machines = {} if suite == "all" else read_machines(arguments.out)
         measured = " ".join([suite, *arguments.scene])
         machines[measured] = describe_machine(arguments.bin.resolve(), python)
         (arguments.out / "machine.json").write_text(json.dumps(machines, indent=2) + "\n")
@@ -259,7 +255,7 @@ def main():
         robots.robots(arguments)
     if suite == "extremes":
         extremes.extremes(arguments)
-    say(f"the page is {report.write_page(arguments.out)}")
+    say(f"the page is {index.write_page(arguments.out)}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random.h"
 #include "tests/support/random_model.h"
+#include "tribo/multibody/model_builder.h"
 #include "tribo/multibody/rotation.h"
 
 namespace tribo {

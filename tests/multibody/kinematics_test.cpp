@@ -4,6 +4,7 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random_model.h"
+#include "tribo/multibody/model_builder.h"
 
 namespace tribo {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "tests/support/random_model.h"
 #include "tribo/base/errors.h"
+#include "tribo/multibody/model_builder.h"
 
 namespace tribo {
 namespace {

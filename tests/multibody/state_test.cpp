@@ -8,6 +8,7 @@
 #include "tests/support/random.h"
 #include "tests/support/random_model.h"
 #include "tribo/base/errors.h"
+#include "tribo/multibody/model_builder.h"
 #include "tribo/multibody/rotation.h"
 
 namespace tribo {

@@ -7,6 +7,7 @@
 
 #include "tests/support/random.h"
 #include "tribo/base/errors.h"
+#include "tribo/multibody/model_builder.h"
 #include "tribo/multibody/state.h"
 #include "tribo/multibody/tendon_wrap.h"
 

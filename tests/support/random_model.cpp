@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tribo/multibody/model_builder.h"
 #include "tribo/multibody/rotation.h"
 
 namespace tribo::test {

@@ -9,9 +9,16 @@
 #include <numbers>
 
 #include "tribo/base/errors.h"
+#include "tribo/collide/narrow/box_box.h"
+#include "tribo/collide/narrow/capsule_box.h"
 #include "tribo/collide/narrow/clipping.h"
+#include "tribo/collide/narrow/convex_pairs.h"
+#include "tribo/collide/narrow/field_pairs.h"
+#include "tribo/collide/narrow/mesh_pairs.h"
 #include "tribo/collide/narrow/pair_query.h"
 #include "tribo/collide/narrow/pair_scratch.h"
+#include "tribo/collide/narrow/plane_pairs.h"
+#include "tribo/collide/narrow/sphere_pairs.h"
 
 namespace tribo {
 
@@ -22,6 +29,9 @@ using Function = void (*)(const PairQuery&);
 constexpr int kinds = 10;
 using Table = std::array<std::array<Function, kinds>, kinds>;
 
+void collide_nothing(const PairQuery&) {}
+
+// Shape a is the one whose kind comes first in ShapeKind.
 constexpr Table make_table() {
   using namespace detail;
   Table t{};

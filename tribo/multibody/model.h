@@ -17,7 +17,7 @@
 // A tree is a maximal set of bodies connected by joints: a child of the world (or of a body welded to it) that
 // has joints, with everything below. The dofs of a tree are consecutive; so are its bodies.
 //
-// Example: a pendulum.
+// Example: a pendulum (multibody/model_builder.h).
 //   ModelBuilder builder;
 //   Index rod = builder.add_body({.name = "rod", .parent = 0, .inertia = RigidInertia::point(1.0, {0, 0, -0.5})});
 //   builder.add_joint({.name = "pivot", .body = rod, .kind = JointKind::hinge, .axis = Vec3::UnitY()});
@@ -37,6 +37,8 @@
 #include "tribo/multibody/muscle.h"
 
 namespace tribo {
+
+class ModelBuilder;  // multibody/model_builder.h
 
 enum class JointKind : std::uint8_t { free, ball, hinge, slide };
 
@@ -263,31 +265,6 @@ class Model {
   std::vector<SiteDescription> sites_;
   Vector reference_;
   Index coordinate_count_ = 0, activation_count_ = 0;
-};
-
-// Collects a model piece by piece, then validates it as a whole: InvalidInput naming the body or joint when a
-// number is not finite, a mass is negative, a moving body has no inertia, an axis is zero, limits are crossed.
-// Bodies must be added parent first and depth first (all descendants of a body before its next sibling).
-class ModelBuilder {
- public:
-  Index add_body(BodyDescription body);     // >= 1
-  Index add_joint(JointDescription joint);  // of the body added last
-  Index add_free_body(std::string name, const Pose& pose, const RigidInertia& inertia);  // body + free joint
-  Index add_tendon(TendonDescription tendon);
-  Index add_actuator(ActuatorDescription actuator);
-  Index add_site(SiteDescription site);
-  Model build();
-
- private:
-  void validate() const;
-  void place_body(Index body, Model& model) const;
-  void place_joints(Index body, Model& model) const;
-
-  std::vector<BodyDescription> bodies_;
-  std::vector<JointDescription> joints_;
-  std::vector<TendonDescription> tendons_;
-  std::vector<ActuatorDescription> actuators_;
-  std::vector<SiteDescription> sites_;
 };
 
 }  // namespace tribo

@@ -1,3 +1,5 @@
+#include "tribo/multibody/model_builder.h"
+
 #include <fmt/format.h>
 
 #include <utility>

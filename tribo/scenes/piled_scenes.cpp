@@ -1,5 +1,7 @@
 // Many bodies thrown together: clutter (Castro et al. 2022 sec. VI-C), balls in a box (Mangoni sec. 5.3.1), a pile of
 // mixed shapes. Their answer is not known; what must hold is that nothing escapes, sinks or keeps energy.
+#include "tribo/scenes/piled_scenes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -7,7 +9,6 @@
 
 #include "tribo/base/random.h"
 #include "tribo/collide/shapes/convex_hull.h"
-#include "tribo/scenes/scene.h"
 
 namespace tribo::detail {
 

@@ -1,11 +1,12 @@
 // Articulated scenes made of primitives: eight quadrupeds dropped (Lee et al. 2024 sec. VII-D), an arm pressing on a
 // table with a known force.
+#include "tribo/scenes/robot_scenes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "tribo/multibody/dynamics.h"
-#include "tribo/scenes/scene.h"
 
 namespace tribo::detail {
 

@@ -5,6 +5,10 @@
 #include <cmath>
 
 #include "tribo/base/errors.h"
+#include "tribo/scenes/piled_scenes.h"
+#include "tribo/scenes/robot_scenes.h"
+#include "tribo/scenes/sliding_scenes.h"
+#include "tribo/scenes/stacked_scenes.h"
 
 namespace tribo {
 

@@ -63,12 +63,6 @@ Scene make_scene(std::string_view name, const SceneValues& values = {}, double d
 
 namespace detail {
 
-// The scenes by family.
-std::vector<SceneInfo> stacked_scene_infos();  // stack pyramid wall dominos cylinder-stand
-std::vector<SceneInfo> sliding_scene_infos();  // slope sliding-block spring-cylinder cradle spin
-std::vector<SceneInfo> piled_scene_infos();    // clutter balls-in-box pile216
-std::vector<SceneInfo> robot_scene_infos();    // quadrupeds arm-press
-
 // A scene with empty hooks, the state of the model's reference, the floor z = 0 if asked for.
 Scene empty_scene(std::string_view name, double dt, double own_dt);
 // Adds a free body of one shape; returns its number.

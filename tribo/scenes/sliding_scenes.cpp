@@ -1,11 +1,11 @@
 // Scenes with a closed-form answer: stick and slip on a slope, Coulomb's stopping distance, a rolling oscillator,
 // Newton's cradle, a free spinning body.
+#include "tribo/scenes/sliding_scenes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
-
-#include "tribo/scenes/scene.h"
 
 namespace tribo::detail {
 

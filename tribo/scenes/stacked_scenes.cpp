@@ -1,10 +1,10 @@
 // Scenes at rest: their exact answer is that nothing moves.
+#include "tribo/scenes/stacked_scenes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
-
-#include "tribo/scenes/scene.h"
 
 namespace tribo::detail {
 

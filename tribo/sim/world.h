@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "tribo/collide/shape.h"
-#include "tribo/multibody/model.h"
+#include "tribo/multibody/model_builder.h"
 #include "tribo/multibody/state.h"
 
 namespace tribo {

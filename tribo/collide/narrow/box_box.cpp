@@ -4,12 +4,14 @@
 // The separation along a unit axis n is s(n) = |n . d| - reach_a(n) - reach_b(n); the largest one is the distance
 // of overlapping boxes (negative: depth) and of boxes whose nearest features are face-corner or edge-edge. Faces
 // of a win ties, then faces of b, so that resting boxes keep their normal.
+#include "tribo/collide/narrow/box_box.h"
+
 #include <cmath>
 #include <limits>
 
 #include "tribo/collide/narrow/clipping.h"
+#include "tribo/collide/narrow/convex_pairs.h"
 #include "tribo/collide/narrow/facets.h"
-#include "tribo/collide/narrow/pair_query.h"
 
 namespace tribo::detail {
 

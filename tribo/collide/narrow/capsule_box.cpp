@@ -4,13 +4,15 @@
 // enters the box leaves by the best of the separating axes (3 faces, 3 products of an edge with the segment).
 // Points: the two ends of the part of the segment beside the feature of the box it is nearest to (face, edge), and
 // the nearest point where it is nearer than both.
+#include "tribo/collide/narrow/capsule_box.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "tribo/collide/narrow/pair_query.h"
+#include "tribo/collide/narrow/sphere_pairs.h"
 
 namespace tribo::detail {
 

@@ -25,4 +25,6 @@ void set_normal(const CorePair& pair, const Vec3& normal, std::span<const Vec2> 
 void add_manifold(const PairQuery& query, const CorePair& pair, const Pose& frame, bool nearest,
                   ConvexContact& contact);
 
+void collide_convex(const PairQuery& query);  // any two convex shapes
+
 }  // namespace tribo::detail

@@ -1,6 +1,8 @@
 // Contacts through signed distance fields (Lee et al. 2024, section VII-A): every triangle of one body near the other
 // looks for the least value of the other's field on it by Frank-Wolfe steps, that is, towards the corner that is
 // farthest down the gradient; the points found are thinned out to a maximum.
+#include "tribo/collide/narrow/field_pairs.h"
+
 #include <cmath>
 
 #include "tribo/collide/narrow/pair_scratch.h"

@@ -3,6 +3,8 @@
 // that meet there; otherwise the neighbour is nearer, and a shape sliding over the seam of two triangles would be
 // caught by a normal that the surface does not have. In its place the triangle's own normal is tried, unless it
 // would have to push much farther.
+#include "tribo/collide/narrow/mesh_pairs.h"
+
 #include <cmath>
 
 #include "tribo/collide/narrow/convex_pairs.h"

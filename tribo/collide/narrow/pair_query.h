@@ -39,37 +39,4 @@ struct PairQuery {
   }
 };
 
-// Families of pairs; the order of the kinds is that of ShapeKind.
-void collide_nothing(const PairQuery& query);
-void collide_plane_sphere(const PairQuery& query);
-void collide_plane_capsule(const PairQuery& query);
-void collide_plane_box(const PairQuery& query);
-void collide_plane_cylinder(const PairQuery& query);
-void collide_plane_ellipsoid(const PairQuery& query);
-void collide_plane_hull(const PairQuery& query);
-void collide_plane_surface(const PairQuery& query);  // mesh, distance field: the vertices
-void collide_sphere_sphere(const PairQuery& query);
-void collide_sphere_capsule(const PairQuery& query);
-void collide_sphere_box(const PairQuery& query);
-void collide_sphere_cylinder(const PairQuery& query);
-void collide_capsule_capsule(const PairQuery& query);
-void collide_capsule_box(const PairQuery& query);
-void collide_box_box(const PairQuery& query);
-void collide_convex(const PairQuery& query);  // any two convex shapes
-void collide_convex_mesh(const PairQuery& query);
-void collide_convex_height_field(const PairQuery& query);
-void collide_mesh_mesh(const PairQuery& query);
-void collide_mesh_height_field(const PairQuery& query);
-void collide_convex_field(const PairQuery& query);
-void collide_surface_field(const PairQuery& query);  // mesh or distance field against a distance field
-void collide_height_field_field(const PairQuery& query);
-
-// Point of a box (half extents `half`, own frame) nearest to p, and the distance of p from the surface along
-// the unit outward normal: negative inside, where the nearest face counts.
-struct BoxSurfacePoint {
-  Vec3 normal;
-  double distance;
-};
-BoxSurfacePoint nearest_on_box(const Vec3& half, const Vec3& p);
-
 }  // namespace tribo::detail

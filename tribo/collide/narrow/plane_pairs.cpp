@@ -1,10 +1,11 @@
 // A half space against everything: the points of the other shape that are lowest along the plane's normal, each
 // with its own height. The plane is shape a, so the normals are the plane's.
+#include "tribo/collide/narrow/plane_pairs.h"
+
 #include <cmath>
 #include <limits>
 
 #include "tribo/collide/narrow/manifold_reduction.h"
-#include "tribo/collide/narrow/pair_query.h"
 #include "tribo/collide/narrow/pair_scratch.h"
 #include "tribo/collide/shapes/convex_hull.h"
 #include "tribo/collide/shapes/distance_field.h"
@@ -35,8 +36,6 @@ void add_vertices(const PairQuery& query, const std::vector<Vec3>& vertices, Ind
 }
 
 }  // namespace
-
-void collide_nothing(const PairQuery&) {}
 
 void collide_plane_sphere(const PairQuery& query) {
   const Vec3 normal = query.pose_a.rotation.col(2);

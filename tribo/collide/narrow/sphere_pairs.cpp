@@ -1,9 +1,9 @@
 // Balls and capsules (balls swept along a segment) against each other, against boxes and cylinders: nearest
 // points in closed form.
+#include "tribo/collide/narrow/sphere_pairs.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "tribo/collide/narrow/pair_query.h"
 
 namespace tribo::detail {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "tribo/base/errors.h"
-#include "tribo/collide/narrow/pair_query.h"
+#include "tribo/collide/narrow/sphere_pairs.h"
 #include "tribo/collide/shapes/convex_hull.h"
 #include "tribo/collide/shapes/mesh_distance.h"
 

@@ -1,11 +1,12 @@
 // <actuator> of MJCF.
+#include "tribo/io/mjcf/actuators.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "tribo/io/mjcf/actuator_values.h"
 #include "tribo/io/mjcf/joints.h"
-#include "tribo/io/mjcf/world.h"
 
 namespace tribo::detail {
 namespace {

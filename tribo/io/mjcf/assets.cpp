@@ -36,9 +36,8 @@ MeshData inline_mesh(const Attributes& attributes) {
   return mesh;
 }
 
-}  // namespace
-
-// MuJoCo's rule: the folder of the main file with meshdir, then, without meshdir, the folder of the file that names it.
+// Where the file of an asset is. `with_folder`: its name with the folder that <compiler> names. MuJoCo's rule: the
+// folder of the main file with meshdir, then, without meshdir, the folder of the file that names it.
 std::filesystem::path find_asset(const SourceElement& element, const std::string& with_folder,
                                  const std::filesystem::path& main_folder) {
   const std::filesystem::path main = main_folder / with_folder;
@@ -48,6 +47,8 @@ std::filesystem::path find_asset(const SourceElement& element, const std::string
       std::filesystem::path(*element.file).parent_path() / element.text("file");
   return std::filesystem::is_regular_file(beside, error) ? beside : main;
 }
+
+}  // namespace
 
 MeshAsset::MeshAsset(Attributes attributes, std::filesystem::path file)
     : attributes_(std::move(attributes)), file_(std::move(file)) {
@@ -170,6 +171,22 @@ void AssetTable::read_mesh(const SourceElement& element, const CompilerSettings&
 MeshAsset& AssetTable::mesh(const std::string& name, const SourceElement& asking) {
   const auto at = meshes_.find(name);
   if (at == meshes_.end()) fail(asking, fmt::format("there is no mesh '{}'", name));
+  return at->second;
+}
+
+void AssetTable::read_height_field(const SourceElement& element, const CompilerSettings& compiler,
+                                   const std::filesystem::path& folder, LoadLog& log) {
+  const std::string file = element.text("file");
+  std::string name = element.text("name");
+  if (name.empty()) name = std::filesystem::path(file).stem().string();
+  detail::read_height_field(element, name,
+                            file.empty() ? "" : find_asset(element, compiler.mesh_path(file), folder), log,
+                            height_fields_[name]);
+}
+
+const HeightFieldAsset& AssetTable::height_field(const std::string& name, const SourceElement& asking) const {
+  const auto at = height_fields_.find(name);
+  if (at == height_fields_.end()) fail(asking, fmt::format("there is no height field '{}'", name));
   return at->second;
 }
 

@@ -12,6 +12,7 @@
 #include "tribo/io/assets/mesh_moments.h"
 #include "tribo/io/mjcf/compiler.h"
 #include "tribo/io/mjcf/defaults.h"
+#include "tribo/io/mjcf/height_field.h"
 
 namespace tribo::detail {
 
@@ -38,15 +39,6 @@ class MeshAsset {
   std::shared_ptr<const ConvexHull> hull_;
   std::optional<VolumeMoments> moments_;
 };
-
-struct HeightFieldAsset {
-  std::shared_ptr<const HeightField> field;  // nullptr: it cannot be read
-  std::string obstacle;                      // why
-};
-
-// Where the file of an asset is. `with_folder`: its name with the folder that <compiler> names.
-std::filesystem::path find_asset(const SourceElement& element, const std::string& with_folder,
-                                 const std::filesystem::path& main_folder);
 
 class AssetTable {
  public:

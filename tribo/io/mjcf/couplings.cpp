@@ -1,9 +1,9 @@
 // <contact> and <equality> of MJCF.
+#include "tribo/io/mjcf/couplings.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "tribo/io/mjcf/world.h"
 
 namespace tribo::detail {
 namespace {

@@ -1,4 +1,6 @@
 // Geoms of MJCF: shape, place, material, mass.
+#include "tribo/io/mjcf/geoms.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -6,7 +8,6 @@
 #include "tribo/base/errors.h"
 #include "tribo/io/assets/principal_axes.h"
 #include "tribo/io/assets/shell_moments.h"
-#include "tribo/io/mjcf/tree.h"
 
 namespace tribo::detail {
 namespace {

@@ -1,5 +1,5 @@
 // Height fields of MJCF: from a PNG image, from MuJoCo's binary format, or as numbers in the file.
-#include "tribo/collide/shapes/height_field.h"
+#include "tribo/io/mjcf/height_field.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/io/assets/png_image.h"
-#include "tribo/io/mjcf/assets.h"
+#include "tribo/io/xml/attributes.h"
 
 namespace tribo::detail {
 namespace {
@@ -99,16 +99,12 @@ std::shared_ptr<const HeightField> make_field(Heights heights, const std::array<
 
 }  // namespace
 
-void AssetTable::read_height_field(const SourceElement& element, const CompilerSettings& compiler,
-                                   const std::filesystem::path& folder, LoadLog& log) {
+void read_height_field(const SourceElement& element, const std::string& name,
+                       const std::filesystem::path& file, LoadLog& log, HeightFieldAsset& asset) {
   log.check_attributes(element, {"name", "file", "nrow", "ncol", "size", "elevation", "content_type"});
   const Attributes attributes(element);
   std::array<double, 4> size{};
   if (attributes.fill("size", size, 4) != 4) fail(element, "attribute 'size' is missing");
-  const std::string file = element.text("file");
-  std::string name = element.text("name");
-  if (name.empty()) name = std::filesystem::path(file).stem().string();
-  HeightFieldAsset& asset = height_fields_[name];
   if (file.empty()) {
     try {
       asset.field = make_field(from_text(attributes), size);
@@ -118,21 +114,14 @@ void AssetTable::read_height_field(const SourceElement& element, const CompilerS
     }
     return;
   }
-  const std::filesystem::path path = find_asset(element, compiler.mesh_path(file), folder);
   try {
-    const std::string bytes = read_text(path);
-    asset.field = make_field(is_png(attributes, path) ? from_image(bytes) : from_binary(bytes), size);
+    const std::string bytes = read_text(file);
+    asset.field = make_field(is_png(attributes, file) ? from_image(bytes) : from_binary(bytes), size);
   } catch (const InvalidInput& error) {
     // Who needs it says so.
     asset.obstacle =
-        fmt::format("the height field '{}' ({}) cannot be read: {}", name, path.string(), error.what());
+        fmt::format("the height field '{}' ({}) cannot be read: {}", name, file.string(), error.what());
   }
-}
-
-const HeightFieldAsset& AssetTable::height_field(const std::string& name, const SourceElement& asking) const {
-  const auto at = height_fields_.find(name);
-  if (at == height_fields_.end()) fail(asking, fmt::format("there is no height field '{}'", name));
-  return at->second;
 }
 
 }  // namespace tribo::detail

@@ -1,8 +1,9 @@
 // Masses and inertias of MJCF bodies: given, or gathered from the geoms, then bounded, balanced and scaled.
+#include "tribo/io/mjcf/inertia.h"
+
 #include <fmt/format.h>
 
 #include "tribo/io/assets/principal_axes.h"
-#include "tribo/io/mjcf/tree.h"
 
 namespace tribo::detail {
 namespace {

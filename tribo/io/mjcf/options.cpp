@@ -1,9 +1,9 @@
 // <option> and <keyframe> of MJCF.
+#include "tribo/io/mjcf/options.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "tribo/io/mjcf/world.h"
 
 namespace tribo::detail {
 namespace {

@@ -1,10 +1,16 @@
 // MJCF, MuJoCo's model format, in four steps: the file with its includes, compiler settings, defaults and assets
-// (mjcf_file), the tree of bodies (mjcf_bodies), what refers to it by name (mjcf_world and the sections), the
+// (file.h), the tree of bodies (tree.h), what refers to it by name (world.h and the sections), the
 // model itself.
+#include "tribo/io/mjcf/reader.h"
+
 #include <fmt/format.h>
 
 #include "tribo/base/errors.h"
-#include "tribo/io/load.h"
+#include "tribo/io/mjcf/actuators.h"
+#include "tribo/io/mjcf/couplings.h"
+#include "tribo/io/mjcf/inertia.h"
+#include "tribo/io/mjcf/options.h"
+#include "tribo/io/mjcf/tendons.h"
 #include "tribo/io/mjcf/world.h"
 
 namespace tribo {

@@ -1,11 +1,12 @@
 // <tendon> of MJCF: fixed ones are sums of joint coordinates, spatial ones strings through sites and around geoms.
+#include "tribo/io/mjcf/tendons.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "tribo/io/mjcf/joints.h"
-#include "tribo/io/mjcf/world.h"
 
 namespace tribo::detail {
 namespace {

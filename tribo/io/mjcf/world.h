@@ -106,24 +106,4 @@ void copy_by_copy(std::vector<std::vector<T>>& columns, Use use) {
   }
 }
 
-void read_contacts(WorldAssembly& assembly, const ModelPart& part);
-void read_tendons(WorldAssembly& assembly, const ModelPart& part);
-void read_equalities(WorldAssembly& assembly, const ModelPart& part);
-void read_actuators(WorldAssembly& assembly, const ModelPart& part);
-// Force limits of joints pass to the actuator on them.
-void apply_joint_force_limits(WorldAssembly& assembly);
-
-// <option>: gravity, time step, and the flags that switch parts of the physics off. Works on the tree and on the
-// couplings of the world.
-struct MjcfSwitches {
-  bool contact = true, equality = true, gravity = true, limit = true, dry_friction = true, spring = true,
-       damper = true, filter_parent = true;
-};
-MjcfSwitches read_options(const MjcfFile& file, World& world, LoadLog& log);
-void apply_switches(const MjcfSwitches& switches, MjcfTree& tree);
-
-// `activated`: the actuators with activations in the order of MuJoCo, -1: left out.
-void read_keyframes(const MjcfFile& file, const std::vector<Index>& actuator_numbers,
-                    const std::vector<Index>& activated, World& world, LoadLog& log);
-
 }  // namespace tribo::detail

@@ -3,6 +3,8 @@
 // Every joint that moves, except those that mimic another one, gets a motor of the same name whose force is
 // limited to the joint's effort. Velocity limits are a matter of the controller and do not bound the motion: one
 // warning says so.
+#include "tribo/io/urdf/reader.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "tribo/base/errors.h"
 #include "tribo/collide/shapes/convex_hull.h"
 #include "tribo/io/assets/mesh_file.h"
-#include "tribo/io/load.h"
 #include "tribo/io/urdf/robot.h"
 
 namespace tribo {

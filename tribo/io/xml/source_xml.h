@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tribo/io/load.h"
+#include "tribo/io/load_options.h"
 
 namespace tribo::detail {
 

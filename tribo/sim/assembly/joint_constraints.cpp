@@ -85,7 +85,7 @@ JointConstraints::JointConstraints(const World& world) : world_(&world), body_fo
       add_tendon_terms(model.tendons()[actuator.tendon], actuator.gear[0]);
     }
     actuator_start_.push_back(static_cast<Index>(terms_.size()));
-    drive_kind_.push_back(kind_of(actuator));
+    drive_kind_.push_back(drive_kind(world.model, actuator));
   }
   spatial_length_.assign(model.tendons().size(), 0.0);
   if (spatial_tendons_.empty()) return;
@@ -343,6 +343,56 @@ void JointConstraints::add_welds(const Kinematics& kinematics, ConstraintSet& se
         set.add_angular_row(kinematics, w.first, -Vec3::Unit(r - 3));
       }
     }
+  }
+}
+
+JointConstraints::Acting JointConstraints::acting(Index number, const Kinematics& kinematics, const Vector& q,
+                                                  const Vector& v, const Vector& input,
+                                                  std::vector<Term>& room) const {
+  const Model& model = world_->model;
+  const ActuatorDescription& actuator = model.actuators()[number];
+  Acting result;
+  if (actuator.site >= 0) {
+    result.drive.length = site_transmission(kinematics, actuator, site_terms_);
+    room.clear();
+    for (const DofTerm& term : site_terms_) {
+      const Index tree = model.body_tree(model.joint(model.dof_joint(term.dof)).body);
+      room.push_back({tree, term.dof, -1, term.coefficient});
+    }
+    result.terms = room;
+  } else {
+    result.terms = {terms_.data() + actuator_start_[number], terms_.data() + actuator_start_[number + 1]};
+    result.drive.length = transmission_length(result.terms, q);
+    if (actuator.tendon >= 0) result.drive.length += actuator.gear[0] * spatial_length_[actuator.tendon];
+  }
+  for (const Term& term : result.terms) result.drive.rate += term.coefficient * v[term.dof];
+  set_drive_law(actuator, input[number], result.drive);
+  set_drive_limits(model, actuator, body_forces_, kinematics, result.drive);
+  return result;
+}
+
+Drive JointConstraints::gains(Index number, const Vector& input) const {
+  Drive drive;
+  set_drive_law(world_->model.actuators()[number], input[number], drive);
+  return drive;
+}
+
+void JointConstraints::add_drives(const Kinematics& kinematics, const State& state, const Vector& input,
+                                  double h, ConstraintSet& set) const {
+  for (std::size_t a = 0; a < world_->model.actuators().size(); ++a) {
+    const auto number = static_cast<Index>(a);
+    if (!is_box(number)) continue;
+    const Acting now = acting(number, kinematics, state.q, state.v, input, room_);
+    const Drive& drive = now.drive;
+    ProblemFiller::Constraint data;
+    data.kind = ConstraintKind::box;
+    data.lower = h * drive.lower;
+    data.upper = h * drive.upper;
+    data.compliance[0] = -1.0 / (h * h * drive.position_gain + h * drive.velocity_gain);
+    data.bias[0] = -data.compliance[0] * h * (drive.constant + drive.position_gain * drive.length);
+    data.key = constraint_key(ConstraintSource::drive, number, 0);
+    set.add(data, ConstraintSource::drive, number);
+    add_terms(now.terms, 1.0, set);
   }
 }
 

@@ -21,24 +21,9 @@
 #include "tribo/sim/assembly/inverse_mass.h"
 #include "tribo/sim/contact/contact_law.h"
 #include "tribo/sim/forces/body_forces.h"
+#include "tribo/sim/forces/drives.h"
 
 namespace tribo {
-
-// An actuator seen along its transmission, with its input (see ActivationKind) already in the constant and the gains:
-// force = constant + position_gain * length + velocity_gain * rate, clamped. A drive on one hinge or slide without
-// force limits is smooth: its gains go into A, the rest into the forces. Other drives with gains are box constraints: with x = the transmission's rate and
-// 1/R = -(h^2 position_gain + h velocity_gain) > 0,
-//   lambda = clamp(-(x + e) / R),  e = -R h (constant + position_gain * length).
-// Without (stabilising) gains, and where the gains change with the input, the clamped force is an ordinary explicit one.
-// Gravity compensation g by the actuators of a joint counts against the limits of their sum: g is a force on bodies, and
-// what the drive may do is shifted by -g.
-struct Drive {
-  double constant = 0.0, position_gain = 0.0, velocity_gain = 0.0;
-  double lower = 0.0, upper = 0.0;
-  double length = 0.0, rate = 0.0;
-
-  double force() const;  // clamped
-};
 
 class JointConstraints {
  public:
@@ -75,8 +60,6 @@ class JointConstraints {
   void add_holding(const Kinematics& kinematics, const State& state, ConstraintSet& set) const;
 
  private:
-  enum class DriveKind : std::uint8_t { explicit_force, smooth, box };
-
   void add_limits(const State& state, const Vector& free_velocity, double h,
                   const ContactLawSettings& settings, ConstraintSet& set) const;
   void add_ball_limit(Index joint, const State& state, const Vector& free_velocity, double h,
@@ -93,9 +76,6 @@ class JointConstraints {
   void add_couplings(const State& state, ConstraintSet& set) const;
   void add_terms(std::span<const Term> terms, double factor, ConstraintSet& set) const;
   Term term_of(Index joint, double coefficient) const;
-  DriveKind kind_of(const ActuatorDescription& actuator) const;
-  void set_law(const ActuatorDescription& actuator, double input, Drive& drive) const;
-  void set_limits(const ActuatorDescription& actuator, const Kinematics& kinematics, Drive& drive) const;
   void add_tendon_terms(const TendonDescription& tendon, double factor);
 
   const World* world_;

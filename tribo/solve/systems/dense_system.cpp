@@ -1,12 +1,13 @@
 // The momentum equation of a few trees in coordinates y = L^T v, in which the mass is the identity:
 //   r(y) = y - y_free - X lambda(X^T y + e),   X = L^-1 J^T  [dofs x rows], dense.
+#include "tribo/solve/systems/dense_system.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "tribo/solve/systems/dense_fronts.h"
 #include "tribo/solve/systems/dense_half.h"
 #include "tribo/solve/systems/dense_newton.h"
-#include "tribo/solve/systems/newton_system.h"
 
 namespace tribo {
 namespace {

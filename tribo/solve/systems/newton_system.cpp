@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "tribo/solve/systems/dense_newton.h"
+#include "tribo/solve/systems/dense_system.h"
 #include "tribo/solve/systems/small_delassus.h"
+#include "tribo/solve/systems/trees_system.h"
 
 namespace tribo {
 namespace {

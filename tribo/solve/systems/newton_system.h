@@ -9,7 +9,7 @@
 //   (E + w^-1 (I - E) W) d lambda = w^-1 (I - E) F,   du = W d lambda - F,   E_i = (I + w_i D_i)^-1,
 // which is the Newton step multiplied by E and bounded whatever the penalty.
 // A tiny problem with explicit W (solve/systems/small_delassus.h) takes the rows form with a dense matrix, few trees
-// take whichever is smaller as dense matrices (dense_system.cpp): no symbolic work at all.
+// take whichever is smaller as dense matrices (dense_system.h): no symbolic work at all.
 // Residuals are measured in the energy norm, sqrt(J): |r| in A^-1, |F| weighted by 1 / w_i.
 #pragma once
 
@@ -88,7 +88,5 @@ class StateSystem : public NewtonSystem {
 enum class NewtonForm { dofs, rows, small, dense, trees };
 NewtonForm suitable_form(const ContactProblem& problem);
 std::unique_ptr<NewtonSystem> make_newton_system(NewtonForm form);
-std::unique_ptr<NewtonSystem> make_dense_system();  // those in files of their own
-std::unique_ptr<NewtonSystem> make_trees_system();
 
 }  // namespace tribo

@@ -5,13 +5,14 @@
 //   (E + w^-1 (I - E) C^T Z) d lambda = w^-1 (I - E) C^T h,   dy = Z d lambda - h,   E_i = (I + w_i D_i)^-1.
 // Ten robots in a row cost ten small factorisations and one of nine contacts, where eliminating them one after the
 // other works on blocks of all their degrees of freedom.
+#include "tribo/solve/systems/trees_system.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "tribo/linalg/simd/dense_lu.h"
 #include "tribo/solve/systems/dense_half.h"
 #include "tribo/solve/systems/dense_newton.h"
-#include "tribo/solve/systems/newton_system.h"
 #include "tribo/solve/systems/tree_halves.h"
 
 namespace tribo {

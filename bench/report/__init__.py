@@ -1,0 +1,1 @@
+"""What the results become: tables, charts and the page, and the machine they were measured on."""

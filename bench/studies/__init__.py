@@ -1,0 +1,1 @@
+"""The measurements: Python drivers and the C++ programs that they run."""
