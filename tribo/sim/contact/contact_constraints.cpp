@@ -15,8 +15,7 @@ Mat3 contact_frame(const Vec3& n) {
 }
 
 bool ContactConstraints::one_row(const Contact& contact) const {
-  const Surface& surface = finder_->surface(contact.surface);
-  return surface.frictionless || surface.friction == 0.0;
+  return contact.surface.frictionless || finder_->surface(contact.surface).friction == 0.0;
 }
 
 Index ContactConstraints::add_one(const Contact& contact, Index number, const ProblemFiller::Constraint& data,

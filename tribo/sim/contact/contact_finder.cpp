@@ -45,23 +45,13 @@ ContactFinder::ContactFinder(const World& world) : world_(&world) {
     if (found == materials.end()) materials.push_back(geom.material);
   }
   material_count_ = static_cast<Index>(materials.size());
-  // Surface 2 k: with friction; 2 k + 1: the same as one row.
   for (const Material& a : materials) {
-    for (const Material& b : materials) {
-      material_table_.push_back(surface_index(combine(a, b, world.friction_rule)));
-    }
+    for (const Material& b : materials) surfaces_.push_back(combine(a, b, world.friction_rule));
   }
-  for (const GeomPair& pair : world.pairs) surface_index(surface_of(pair.material));
+  for (const GeomPair& pair : world.pairs) surfaces_.push_back(surface_of(pair.material));
   broad_.set_filter([this](Index i, Index j) {
     return explicit_pair(active_[i], active_[j]) != nullptr || !filtered(active_[i], active_[j]);
   });
-}
-
-Index ContactFinder::surface_index(const Surface& surface) {
-  surfaces_.push_back(surface);
-  surfaces_.push_back(surface);
-  surfaces_.back().frictionless = true;
-  return static_cast<Index>(surfaces_.size()) - 2;
 }
 
 void ContactFinder::weld_bodies() {
@@ -127,13 +117,13 @@ const GeomPair* ContactFinder::explicit_pair(Index a, Index b) const {
 ContactFinder::PairInfo ContactFinder::lookup(Index a, Index b) const {
   if (const GeomPair* pair = explicit_pair(a, b)) {
     const Index number = static_cast<Index>(pair - world_->pairs.data());
-    const Index first = 2 * (material_count_ * material_count_ + number);
-    return {first + (pair->frictionless ? 1 : 0), std::max(pair->margin, world_->margin), pair->thickness};
+    const SurfaceId surface{material_count_ * material_count_ + number, pair->frictionless};
+    return {surface, std::max(pair->margin, world_->margin), pair->thickness};
   }
   const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
-  const Index surface = material_table_[material_of_[a] * material_count_ + material_of_[b]];
-  return {surface + (ga.frictionless && gb.frictionless ? 1 : 0),
-          std::max(ga.margin + gb.margin, world_->margin), ga.thickness + gb.thickness};
+  const SurfaceId surface{material_of_[a] * material_count_ + material_of_[b],
+                          ga.frictionless && gb.frictionless};
+  return {surface, std::max(ga.margin + gb.margin, world_->margin), ga.thickness + gb.thickness};
 }
 
 void ContactFinder::place(const Kinematics& kinematics, double h) {

@@ -20,13 +20,19 @@
 
 namespace tribo {
 
+// The two materials that meet at a contact, and whether the contact takes part without their friction, as one row.
+struct SurfaceId {
+  Index number = 0;  // see ContactFinder::surface()
+  bool frictionless = false;
+};
+
 struct Contact {
   Index geom_a, geom_b;
   Index body_a, body_b;
   Vec3 position;  // in the world, m
   Vec3 normal;    // from a to b
   double gap;     // m
-  Index surface;  // see ContactFinder::surface()
+  SurfaceId surface;
   std::uint64_t key;
 };
 
@@ -40,13 +46,13 @@ class ContactFinder {
   // All contacts in a deterministic order. `h`: time step; kinematics with velocities.
   void find(const Kinematics& kinematics, double h, Workers& workers, std::vector<Contact>& contacts);
 
-  const Surface& surface(Index index) const { return surfaces_[index]; }
+  const Surface& surface(SurfaceId id) const { return surfaces_[id.number]; }
   const Pose& geom_pose(Index geom) const { return pose_[geom]; }
   bool collides() const { return active_.size() > 1; }
 
  private:
   struct PairInfo {
-    Index surface;
+    SurfaceId surface;
     double margin, thickness;
   };
   struct Chunk {
@@ -56,7 +62,6 @@ class ContactFinder {
 
   void weld_bodies();
   void choose_geoms();
-  Index surface_index(const Surface& surface);
   bool filtered(Index a, Index b) const;
   const GeomPair* explicit_pair(Index a, Index b) const;  // null if there is none
   PairInfo lookup(Index a, Index b) const;
@@ -78,9 +83,9 @@ class ContactFinder {
   BroadPhase broad_;
   std::vector<std::pair<Index, Index>> pairs_;
   std::vector<PairInfo> infos_;
-  std::vector<Surface> surfaces_;
+  std::vector<Surface>
+      surfaces_;  // of all pairs of distinct materials, row by row, then of the explicit pairs
   std::vector<Index> material_of_;                               // [geoms] number of its distinct material
-  std::vector<Index> material_table_;                            // [materials^2] surface, -1: not made yet
   std::vector<std::pair<std::uint64_t, Index>> explicit_pairs_;  // sorted by geom pair
   std::vector<std::uint64_t> excluded_;                          // sorted pairs of bodies
   Index material_count_ = 0;

@@ -24,7 +24,7 @@ double combined_friction(double a, double b, FrictionRule rule) {
 }  // namespace
 
 Surface surface_of(const Material& material) {
-  return {material.friction, material.stiffness, material.dissipation_time, material.restitution, false};
+  return {material.friction, material.stiffness, material.dissipation_time, material.restitution};
 }
 
 Surface combine(const Material& a, const Material& b, FrictionRule rule) {

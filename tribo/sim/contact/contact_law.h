@@ -34,7 +34,6 @@ struct Surface {
   double stiffness = 0.0;  // N/m; infinite: rigid
   double dissipation_time = 0.0;
   double restitution = 0.0;
-  bool frictionless = false;  // one row
 
   bool is_rigid() const { return stiffness > 1e300; }
 };
