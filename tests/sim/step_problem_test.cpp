@@ -26,6 +26,32 @@ TEST(StepProblem, IsTheOneThatWasSolved) {
   EXPECT_LE((solution.generalized_velocity - simulator.state().v).norm(), 1e-7);
 }
 
+// The problem announced before a step and the one handed out after it are made by the same parts: the same numbers.
+TEST(StepProblem, NextProblemIsTheOneOfTheNextStep) {
+  Scene scene = make_scene("arm-press");
+  Simulator simulator(scene.world);
+  simulator.set_state(scene.start);
+  for (Index k = 0; k < 20; ++k) {
+    scene.control(simulator);
+    simulator.step();
+  }
+  scene.control(simulator);
+  const std::uint64_t before = simulator.state_hash();
+  const ContactProblem next = simulator.next_problem();
+  EXPECT_EQ(simulator.state_hash(), before);
+  simulator.step();
+  const ContactProblem last = simulator.problem();
+  ASSERT_EQ(next.row_count(), last.row_count());
+  ASSERT_EQ(next.dof_count(), last.dof_count());
+  EXPECT_EQ(next.momentum(), last.momentum());
+  EXPECT_EQ(next.bias(), last.bias());
+  const Vector v = Vector::LinSpaced(next.dof_count(), -1.0, 2.0);
+  Vector a(next.row_count()), b(next.row_count());
+  next.jacobian().multiply(v, a);
+  last.jacobian().multiply(v, b);
+  EXPECT_EQ(a, b);
+}
+
 // At rest the impulses of one step are those of the next, on rows of every kind. Dry friction of a slide holds a crate
 // against gravity along it, the floor carries it.
 TEST(StepProblem, GuessIsWhatTheStepBeforeEndedWith) {

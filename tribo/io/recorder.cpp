@@ -27,18 +27,15 @@ std::string cell(const std::string& text) {
 }
 
 std::string number_names(const Model& model, bool velocities) {
-  static constexpr const char* kFreeQ[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
-  static constexpr const char* kFreeV[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
   std::string names;
   for (Index j = 0; j < model.joint_count(); ++j) {
     const JointDescription& joint = model.joint(j);
     const std::string owner = joint.name.empty() ? model.body_name(joint.body) : joint.name;
-    const Index count = velocities ? dofs_of(joint.kind) : coordinates_of(joint.kind);
-    const Index skip = joint.kind == JointKind::ball ? 3 : 0;  // the rotational part of the names
-    for (Index k = 0; k < count; ++k) {
-      const std::string name =
-          count == 1 ? fmt::format("{}{}", owner, velocities ? ".rate" : "")
-                     : fmt::format("{}.{}", owner, velocities ? kFreeV[k + skip] : kFreeQ[k + skip]);
+    const JointTraits& traits = traits_of(joint.kind);
+    for (Index k = 0; k < (velocities ? traits.dofs : traits.coordinates); ++k) {
+      const std::string_view part = velocities ? traits.dof_names[k] : traits.coordinate_names[k];
+      const std::string name = traits.is_scalar() ? fmt::format("{}{}", owner, velocities ? ".rate" : "")
+                                                  : fmt::format("{}.{}", owner, part);
       names += ',';
       names += cell(name);
     }

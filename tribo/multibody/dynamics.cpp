@@ -41,7 +41,7 @@ Dynamics::Dynamics(const Model& model) : model_(&model) {
     }
     tree_item_.push_back(static_cast<Index>(chains_.size()));
     Chain& chain = chains_.emplace_back();
-    chain.floating = model.joint(model.joint_begin(model.tree_body(t))).kind == JointKind::free;
+    chain.floating = traits_of(model.joint(model.joint_begin(model.tree_body(t))).kind).floating;
     chain.link_begin = static_cast<Index>(links_.size());
     add_links(t);
     chain.link_end = static_cast<Index>(links_.size());

@@ -4,29 +4,14 @@
 #include <cassert>
 #include <cmath>
 
+#include "tribo/multibody/joint_types.h"
 #include "tribo/multibody/spatial.h"
 
 namespace tribo {
-namespace {
-
-// wxyz in memory; a quaternion of length zero stands for no rotation.
-Quat unit_quaternion(const double* q) {
-  const double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-  if (!(square > 0.0)) return Quat::Identity();
-  const double scale = 1.0 / std::sqrt(square);
-  return Quat(scale * q[0], scale * q[1], scale * q[2], scale * q[3]);
-}
-
-Quat hinge_rotation(const Vec3& axis, double angle) {
-  const double sine = std::sin(0.5 * angle);
-  return Quat(std::cos(0.5 * angle), sine * axis.x(), sine * axis.y(), sine * axis.z());
-}
-
-}  // namespace
 
 Kinematics::Kinematics(const Model& model)
     : model_(&model),
-      hinge_(model.joint_count(), Quat::Identity()),
+      turn_(model.joint_count(), Quat::Identity()),
       pose_(model.body_count()),
       orientation_(model.body_count(), Quat::Identity()),
       center_(model.body_count(), Vec3::Zero()),
@@ -41,12 +26,16 @@ Kinematics::Kinematics(const Model& model)
     Vec3 anchor = Vec3::Zero();
     for (Index j = model.joint_begin(b); j < model.joint_end(b); ++j) {
       const JointDescription& joint = model.joint(j);
-      const bool turns = joint.kind == JointKind::hinge || joint.kind == JointKind::ball;
-      const Vec3 shift = turns ? Vec3(joint.anchor - anchor) : Vec3::Zero();
-      if (turns) anchor = joint.anchor;
-      joints_.push_back({joint.kind, !shift.isZero(0.0), model.joint_coordinate(j), model.joint_dof(j),
-                         joint.reference, joint.axis, shift});
-      if (joint.kind == JointKind::free) motion_.block<3, 3>(0, model.joint_dof(j)).setIdentity();
+      const JointTraits& traits = traits_of(joint.kind);
+      const Vec3 shift = traits.has_anchor ? Vec3(joint.anchor - anchor) : Vec3::Zero();
+      if (traits.has_anchor) anchor = joint.anchor;
+      joints_.push_back({joint.kind,
+                         !shift.isZero(0.0),
+                         model.joint_coordinate(j),
+                         model.joint_dof(j),
+                         {joint.axis, joint.reference},
+                         shift});
+      if (traits.floating) motion_.block<3, 3>(0, model.joint_dof(j)).setIdentity();
     }
     bodies_.push_back({model.body_parent(b), model.joint_begin(b), model.joint_end(b), !anchor.isZero(0.0),
                        model.body_position(b), model.body_rotation(b), anchor, model.inertia(b).center});
@@ -63,15 +52,15 @@ void Kinematics::set_positions(const Vector& q) {
   for (Index t = 0; t < model_->tree_count(); ++t) {
     const Index root = model_->tree_body(t), end = model_->tree_body_end(t);
     const Joint& joint = joints_[bodies_[root].joint];
-    if (joint.kind == JointKind::free) {
+    if (traits_of(joint.kind).floating) {
       place_free(root, q.data() + joint.coordinate);
     } else {
-      set_hinges(root, q);
+      set_turns(root, q);
       place_body(root, q);
     }
     origin_[t] = center_[root];
     set_motion(root, origin_[t]);
-    for (Index b = root + 1; b < end; ++b) set_hinges(b, q);
+    for (Index b = root + 1; b < end; ++b) set_turns(b, q);
     for (Index b = root + 1; b < end; ++b) {
       place_body(b, q);
       set_motion(b, origin_[t]);
@@ -80,12 +69,14 @@ void Kinematics::set_positions(const Vector& q) {
 }
 
 // Before the chain is walked: sines and cosines wait for nothing, poses for their parents.
-void Kinematics::set_hinges(Index body, const Vector& q) {
+void Kinematics::set_turns(Index body, const Vector& q) {
   for (Index j = bodies_[body].joint; j < bodies_[body].joint_end; ++j) {
     const Joint& joint = joints_[j];
-    if (joint.kind == JointKind::hinge) {
-      hinge_[j] = hinge_rotation(joint.axis, q[joint.coordinate] - joint.reference);
-    }
+    with_chained_joint(joint.kind, [&](auto type) {
+      if constexpr (type.kFirstTurn < type.kTraits.dofs) {
+        turn_[j] = type.turn(joint.geometry, q.data() + joint.coordinate);
+      }
+    });
   }
 }
 
@@ -101,29 +92,21 @@ void Kinematics::place_free(Index body, const double* q) {
 }
 
 // The joints in their order, each in the frame the ones before left. A rotation about an anchor keeps the anchor
-// where it is; an axis is the same before and after its own rotation. `point` is the place of the last anchor.
+// where it is. `point` is the place of the last anchor.
 void Kinematics::place_body(Index index, const Vector& q) {
   const Body& body = bodies_[index];
   Vec3 point = pose_[body.parent] * body.position;
   Quat orientation = orientation_[body.parent] * body.rotation;
   for (Index j = body.joint; j < body.joint_end; ++j) {
     const Joint& joint = joints_[j];
-    double* motion = motion_.data() + 6 * static_cast<std::size_t>(joint.dof);
-    if (joint.kind == JointKind::slide) {
-      const Vec3 axis = orientation * joint.axis;
-      point += (q[joint.coordinate] - joint.reference) * axis;
-      Eigen::Map<Vec3>{motion} = axis;
-      continue;
-    }
-    if (joint.shifted) point += orientation * joint.shift;
-    joint_anchor_[j] = point;
-    if (joint.kind == JointKind::hinge) {
-      orientation = orientation * hinge_[j];
-      Eigen::Map<Vec3>(motion + 3) = orientation * joint.axis;
-    } else {
-      orientation = orientation * unit_quaternion(q.data() + joint.coordinate);
-      motion_.block<3, 3>(3, joint.dof) = orientation.toRotationMatrix();
-    }
+    with_chained_joint(joint.kind, [&](auto type) {
+      if constexpr (type.kTraits.has_anchor) {
+        if (joint.shifted) point += orientation * joint.shift;
+        joint_anchor_[j] = point;
+      }
+      type.place(joint.geometry, q.data() + joint.coordinate, turn_[j], orientation, point,
+                 motion_.data() + 6 * static_cast<std::size_t>(joint.dof));
+    });
   }
   // Products of unit quaternions are off by a few roundings only: one step of Newton's for 1 / length is exact.
   orientation.coeffs() *= 1.5 - 0.5 * orientation.squaredNorm();
@@ -138,12 +121,14 @@ void Kinematics::place_body(Index index, const Vector& q) {
 void Kinematics::set_motion(Index body, const Vec3& origin) {
   for (Index j = bodies_[body].joint; j < bodies_[body].joint_end; ++j) {
     const Joint& joint = joints_[j];
-    if (joint.kind == JointKind::slide) continue;
-    const Vec3 arm = origin - joint_anchor_[j];
-    const Index last = joint.dof + dofs_of(joint.kind);
-    for (Index d = joint.kind == JointKind::free ? joint.dof + 3 : joint.dof; d < last; ++d) {
-      motion_.col(d).head<3>() = motion_.col(d).tail<3>().cross(arm);
-    }
+    with_joint(joint.kind, [&](auto type) {
+      if constexpr (type.kFirstTurn < type.kTraits.dofs) {
+        const Vec3 arm = origin - joint_anchor_[j];
+        for (Index d = joint.dof + type.kFirstTurn; d < joint.dof + type.kTraits.dofs; ++d) {
+          motion_.col(d).head<3>() = motion_.col(d).tail<3>().cross(arm);
+        }
+      }
+    });
   }
 }
 
@@ -180,17 +165,16 @@ void Kinematics::move_body(Index body, const Vector& v) {
     const double* speed = v.data() + joint.dof;
     const double* motion = motion_.data() + 6 * static_cast<std::size_t>(joint.dof);
     double own[6];
-    if (joint.kind == JointKind::hinge || joint.kind == JointKind::slide) {
-      for (int i = 0; i < 6; ++i) own[i] = speed[0] * motion[i];
-    } else {
-      if (joint.kind == JointKind::free) {
-        for (int i = 0; i < 3; ++i) velocity[i] += speed[i];
-        speed += 3;
-        motion += 18;
+    with_joint(joint.kind, [&](auto type) {
+      for (Index k = 0; k < type.kStill; ++k) velocity[k] += speed[k];
+      constexpr Index moving = type.kTraits.dofs - type.kStill;
+      speed += type.kStill;
+      motion += 6 * type.kStill;
+      for (int i = 0; i < 6; ++i) {
+        own[i] = speed[0] * motion[i];
+        for (Index k = 1; k < moving; ++k) own[i] += speed[k] * motion[6 * k + i];
       }
-      for (int i = 0; i < 6; ++i)
-        own[i] = speed[0] * motion[i] + speed[1] * motion[6 + i] + speed[2] * motion[12 + i];
-    }
+    });
     add_cross_motion(velocity, own, drift);
     for (int i = 0; i < 6; ++i) velocity[i] += own[i];
   }

@@ -62,10 +62,9 @@ class Kinematics {
     JointKind kind;
     bool shifted;  // `shift` is not zero
     Index coordinate, dof;
-    double reference;
-    Vec3 axis;
-    Vec3
-        shift;  // from the anchor of the rotation before in the same body (at first the frame's origin) to this one
+    JointGeometry geometry;
+    // From the anchor of the rotation before in the same body (at first the frame's origin) to this one.
+    Vec3 shift;
   };
   struct Body {
     Index parent, joint, joint_end;
@@ -76,7 +75,7 @@ class Kinematics {
     Vec3 center;
   };
 
-  void set_hinges(Index body, const Vector& q);
+  void set_turns(Index body, const Vector& q);
   void place_free(Index body, const double* q);
   void place_body(Index body, const Vector& q);
   void set_motion(Index body, const Vec3& origin);
@@ -86,7 +85,7 @@ class Kinematics {
   const Model* model_;
   std::vector<Joint> joints_;
   std::vector<Body> bodies_;
-  std::vector<Quat> hinge_;  // [joints] rotations of the hinges
+  std::vector<Quat> turn_;  // [joints] rotations of those that turn
   std::vector<Pose> pose_;
   std::vector<Quat> orientation_;
   std::vector<Vec3> center_, origin_;

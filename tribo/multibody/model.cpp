@@ -19,20 +19,6 @@ Mat3 parallel_axes(double mass, const Vec3& d) {
 
 }  // namespace
 
-std::string_view to_string(JointKind kind) {
-  switch (kind) {
-    case JointKind::free:
-      return "free";
-    case JointKind::ball:
-      return "ball";
-    case JointKind::hinge:
-      return "hinge";
-    case JointKind::slide:
-      return "slide";
-  }
-  return "unknown";
-}
-
 RigidInertia RigidInertia::placed(const Pose& pose) const {
   return {mass, pose * center, pose.rotation * rotational * pose.rotation.transpose()};
 }

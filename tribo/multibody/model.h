@@ -5,14 +5,8 @@
 // joints: none (welded to its parent), one, or several (applied in order, each in the frame the ones before
 // left). A free joint is the only joint of a body that hangs on the world.
 //
-// Coordinates q [coordinates] and velocities v [dofs], joint after joint in the order of the bodies:
-//
-// | joint | q                                               | v                                             |
-// | free  | 3 position in the world [m], unit quaternion wxyz | 3 velocity of the frame origin in world axes, |
-// |       |                                                 | 3 angular velocity in body axes               |
-// | ball  | unit quaternion wxyz                            | 3 angular velocity in body axes [rad/s]       |
-// | hinge | angle [rad]                                     | rate                                          |
-// | slide | displacement [m]                                | rate                                          |
+// Coordinates q [coordinates] and velocities v [dofs], joint after joint in the order of the bodies; multibody/joints.h
+// says what they are for each type of joint.
 //
 // A tree is a maximal set of bodies connected by joints: a child of the world (or of a body welded to it) that
 // has joints, with everything below. The dofs of a tree are consecutive; so are its bodies.
@@ -34,21 +28,12 @@
 
 #include "tribo/base/types.h"
 #include "tribo/math/pose.h"
+#include "tribo/multibody/joints.h"
 #include "tribo/multibody/muscle.h"
 
 namespace tribo {
 
 class ModelBuilder;  // multibody/model_builder.h
-
-enum class JointKind : std::uint8_t { free, ball, hinge, slide };
-
-std::string_view to_string(JointKind kind);
-constexpr Index coordinates_of(JointKind kind) {
-  return kind == JointKind::free ? 7 : kind == JointKind::ball ? 4 : 1;
-}
-constexpr Index dofs_of(JointKind kind) {
-  return kind == JointKind::free ? 6 : kind == JointKind::ball ? 3 : 1;
-}
 
 // Mass [kg], centre of mass in the body frame [m], inertia about the centre in body axes [kg m^2].
 struct RigidInertia {
@@ -76,28 +61,6 @@ struct BodyDescription {
   // Axes of the inertia in the body frame, for drag (sim/forces/body_forces.h), which asks for them where moments are equal;
   // none: found from the inertia.
   std::optional<Quat> inertia_axes{};
-};
-
-struct JointDescription {
-  std::string name{};
-  Index body = 0;
-  JointKind kind = JointKind::hinge;
-  Vec3 axis = Vec3::UnitZ();      // hinge, slide: in the body frame, any length > 0
-  Vec3 anchor = Vec3::Zero();     // hinge, ball: m, in the body frame
-  double reference = 0.0;         // hinge, slide: q at which the body has its described pose
-  double armature = 0.0;          // added to the diagonal of the mass matrix, kg or kg m^2
-  double damping = 0.0;           // N s/m or N m s/rad
-  double stiffness = 0.0;         // N/m or N m/rad
-  double spring_reference = 0.0;  // q at which the spring is at rest (ball: always the described pose)
-  bool limited = false;
-  double lower = 0.0, upper = 0.0;  // hinge, slide: of q; ball: total rotation angle <= upper
-  double limit_margin = 0.0;        // the limit becomes a constraint this far before it is reached
-  double dry_friction = 0.0;        // N or N m, on every dof of the joint
-  // Gravity compensation of the dofs comes from the joint's actuators: then it counts, together with what the actuator
-  // does, against these limits of the sum (hinge, slide: N or N m). Otherwise it is a passive force without limits.
-  bool actuator_compensation = false;
-  double actuator_force_lower = -std::numeric_limits<double>::infinity();
-  double actuator_force_upper = std::numeric_limits<double>::infinity();
 };
 
 // What a spatial tendon passes, one after the other. Shapes stand between two sites, and the string goes round them

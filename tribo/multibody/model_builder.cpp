@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tribo/base/errors.h"
+#include "tribo/multibody/joint_types.h"
 #include "tribo/multibody/model_validation.h"
 
 namespace tribo {
@@ -83,9 +84,7 @@ void ModelBuilder::place_joints(Index b, Model& model) const {
   Index joint = model.joint_count();
   for (; joint < static_cast<Index>(joints_.size()) && joints_[joint].body == b; ++joint) {
     JointDescription& description = model.joints_.emplace_back(joints_[joint]);
-    if (description.kind == JointKind::hinge || description.kind == JointKind::slide) {
-      description.axis = description.axis.stableNormalized();
-    }
+    if (traits_of(description.kind).has_axis) description.axis = description.axis.stableNormalized();
     model.joint_coordinate_.push_back(model.coordinate_count_);
     model.joint_dof_.push_back(static_cast<Index>(model.dof_parent_.size()));
     model.coordinate_count_ += coordinates_of(description.kind);
@@ -128,7 +127,7 @@ void ModelBuilder::place_body(Index b, Model& model) const {
     model.tree_dof_.push_back(0);
     model.tree_body_.push_back(b);
     model.tree_body_end_.push_back(b);
-    model.tree_is_free_body_.push_back(model.joints_[joint].kind == JointKind::free);
+    model.tree_is_free_body_.push_back(traits_of(model.joints_[joint].kind).floating);
   }
   model.body_tree_.push_back(tree);
   if (tree < 0) return;
@@ -155,15 +154,10 @@ Model ModelBuilder::build() {
   model.reference_.resize(model.coordinate_count());
   for (Index j = 0; j < model.joint_count(); ++j) {
     const JointDescription& joint = model.joints_[j];
-    const Index c = model.joint_coordinate_[j];
-    const bool free = joint.kind == JointKind::free;
-    if (free) model.reference_.segment<3>(c) = model.body_position_[joint.body];
-    if (free || joint.kind == JointKind::ball) {
-      const Quat rotation = free ? model.body_rotation_[joint.body] : Quat::Identity();
-      model.reference_.segment<4>(c + (free ? 3 : 0)) << rotation.w(), rotation.vec();
-    } else {
-      model.reference_[c] = joint.reference;
-    }
+    with_joint(joint.kind, [&](auto type) {
+      type.reference(joint, model.body_position_[joint.body], model.body_rotation_[joint.body],
+                     model.reference_.data() + model.joint_coordinate_[j]);
+    });
   }
   model.tendons_ = tendons_;
   model.actuators_ = actuators_;

@@ -85,13 +85,13 @@ void validate_body(Index body, const BodyDescription& description, std::span<con
 
 void validate_joint(Index joint, const JointDescription& d) {
   const Piece piece{"joint", joint, d.name};
-  const bool scalar = d.kind == JointKind::hinge || d.kind == JointKind::slide;
-  if (scalar) {
+  const JointTraits& traits = traits_of(d.kind);
+  if (traits.has_axis) {
     piece.finite(d.axis.allFinite(), "axis");
     if (!(d.axis.stableNorm() > 0.0)) piece.refuse("axis is zero");
-    piece.finite(std::isfinite(d.reference), "reference");
   }
-  if (d.kind == JointKind::hinge || d.kind == JointKind::ball) piece.finite(d.anchor.allFinite(), "anchor");
+  if (traits.is_scalar()) piece.finite(std::isfinite(d.reference), "reference");
+  if (traits.has_anchor) piece.finite(d.anchor.allFinite(), "anchor");
   piece.not_negative(d.armature, "armature");
   piece.not_negative(d.damping, "damping");
   piece.not_negative(d.stiffness, "stiffness");
@@ -100,11 +100,11 @@ void validate_joint(Index joint, const JointDescription& d) {
   piece.ordered(d.actuator_force_lower, d.actuator_force_upper, "limits of the actuators' force");
   if (!d.limited) return;
   piece.not_negative(d.limit_margin, "limit margin");
-  if (d.kind == JointKind::free) piece.refuse("a free joint has no limits");
-  if (d.kind == JointKind::ball && !(d.upper > 0.0)) {
-    piece.refuse("the upper limit is {}: that of a ball joint is its largest angle, > 0", d.upper);
+  if (traits.limit == JointLimit::none) piece.refuse("a {} joint has no limits", traits.name);
+  if (traits.limit == JointLimit::rotation && !(d.upper > 0.0)) {
+    piece.refuse("the upper limit is {}: that of a {} joint is its largest angle, > 0", d.upper, traits.name);
   }
-  if (scalar) piece.ordered(d.lower, d.upper, "limits");
+  if (traits.limit == JointLimit::coordinate) piece.ordered(d.lower, d.upper, "limits");
 }
 
 void validate_joints_of(const BodyDescription& body, std::span<const JointDescription> joints) {
@@ -113,7 +113,7 @@ void validate_joints_of(const BodyDescription& body, std::span<const JointDescri
         "it is a mocap body and has joints: the user moves it, nothing else");
   }
   for (const JointDescription& joint : joints) {
-    if (joint.kind != JointKind::free) continue;
+    if (!traits_of(joint.kind).floating) continue;
     const Piece piece{"body", joint.body, body.name};
     if (joints.size() > 1)
       piece.refuse("a free joint must be the only joint of its body, here are {}", joints.size());
@@ -175,7 +175,7 @@ void validate_tendon(Index tendon, const TendonDescription& d, std::span<const J
       piece.refuse("there is no joint {}", term.joint);
     }
     const JointKind kind = joints[term.joint].kind;
-    if (kind != JointKind::hinge && kind != JointKind::slide) {
+    if (!traits_of(kind).is_scalar()) {
       piece.refuse("joint {} is a {} joint: terms take hinges and slides", term.joint, to_string(kind));
     }
     piece.finite(std::isfinite(term.coefficient), "a coefficient");
@@ -267,27 +267,28 @@ void validate_inertias(const Model& model) {
     const RigidInertia& whole = composite[b];
     for (Index j = model.joint_begin(b); j < model.joint_end(b); ++j) {
       const JointDescription& joint = model.joint(j);
+      const JointTraits& traits = traits_of(joint.kind);
       if (joint.armature > 0.0) continue;
       if (!(whole.mass > kSmallest)) {
         const double spin = whole.rotational.trace();
-        if (joint.kind == JointKind::free || joint.kind == JointKind::slide || !(spin > kSmallest)) {
+        if (traits.translates || !(spin > kSmallest)) {
           piece.refuse("it moves but has no mass: give it an inertia, or its joints an armature");
         }
       }
-      if (joint.kind == JointKind::slide || moves_below[b]) continue;
-      const Vec3 pivot = joint.kind == JointKind::free ? whole.center : joint.anchor;
+      if (traits.rotation == JointRotation::none || moves_below[b]) continue;
+      const Vec3 pivot = traits.has_anchor ? joint.anchor : whole.center;
       const Mat3 about =
           whole.rotational + whole.mass * ((whole.center - pivot).squaredNorm() * Mat3::Identity() -
                                            (whole.center - pivot) * (whole.center - pivot).transpose());
       const double least =
-          joint.kind == JointKind::hinge
+          traits.rotation == JointRotation::axis
               ? joint.axis.dot(about * joint.axis)
               : Eigen::SelfAdjointEigenSolver<Mat3>(about, Eigen::EigenvaluesOnly).eigenvalues()[0];
       if (!(least > kSmallest)) {
         piece.refuse(
             "its {} joint turns it about an axis without rotational inertia: give it one, or the joint an "
             "armature",
-            to_string(joint.kind));
+            traits.name);
       }
     }
     const Index parent = model.body_parent(b);

@@ -3,29 +3,17 @@
 #include <fmt/format.h>
 
 #include "tribo/base/errors.h"
-#include "tribo/multibody/rotation.h"
+#include "tribo/multibody/joint_types.h"
 
 namespace tribo {
 namespace {
 
-Quat quaternion_at(const Vector& q, Index first) {
-  return Quat(q[first], q[first + 1], q[first + 2], q[first + 3]);
-}
-
-void put_quaternion(const Quat& value, Vector& q, Index first) {
-  q[first] = value.w();
-  q.segment<3>(first + 1) = value.vec();
-}
-
-void turn(const Vec3& rotation, Vector& q, Index first) {
-  put_quaternion((quaternion_at(q, first) * rotation_exp(rotation)).normalized(), q, first);
-}
-
-// f(kind, first coordinate, first dof) of every joint.
+// f(type, first coordinate, first dof) of every joint.
 template <class F>
 void for_each_joint(const Model& model, const F& f) {
   for (Index j = 0; j < model.joint_count(); ++j) {
-    f(model.joint(j).kind, model.joint_coordinate(j), model.joint_dof(j));
+    with_joint(model.joint(j).kind,
+               [&](auto type) { f(type, model.joint_coordinate(j), model.joint_dof(j)); });
   }
 }
 
@@ -39,48 +27,28 @@ State initial_state(const Model& model) {
   for (std::size_t k = 0; k < mocap.size(); ++k) {
     const auto first = static_cast<Eigen::Index>(7 * k);
     state.mocap.segment<3>(first) = model.body_position(mocap[k]);
-    put_quaternion(model.body_rotation(mocap[k]), state.mocap, first + 3);
+    detail::put_quaternion(model.body_rotation(mocap[k]), state.mocap.data() + first + 3);
   }
   return state;
 }
 
+Vector spring_coordinates(const Model& model) {
+  Vector q = model.reference_coordinates();
+  for (Index j = 0; j < model.joint_count(); ++j) {
+    const JointDescription& joint = model.joint(j);
+    if (traits_of(joint.kind).is_scalar()) q[model.joint_coordinate(j)] = joint.spring_reference;
+  }
+  return q;
+}
+
 void integrate(const Model& model, const Vector& v, double h, Vector& q) {
-  for_each_joint(model, [&](JointKind kind, Index c, Index d) {
-    switch (kind) {
-      case JointKind::free:
-        q.segment<3>(c) += h * v.segment<3>(d);
-        turn(h * v.segment<3>(d + 3), q, c + 3);
-        break;
-      case JointKind::ball:
-        turn(h * v.segment<3>(d), q, c);
-        break;
-      case JointKind::hinge:
-      case JointKind::slide:
-        q[c] += h * v[d];
-        break;
-    }
-  });
+  for_each_joint(model, [&](auto type, Index c, Index d) { type.integrate(v.data() + d, h, q.data() + c); });
 }
 
 void difference(const Model& model, const Vector& from, const Vector& to, Vector& v) {
   v.resize(model.dof_count());
-  const auto turned = [&](Index c) -> Vec3 {
-    return rotation_log(quaternion_at(from, c).conjugate() * quaternion_at(to, c));
-  };
-  for_each_joint(model, [&](JointKind kind, Index c, Index d) {
-    switch (kind) {
-      case JointKind::free:
-        v.segment<3>(d) = to.segment<3>(c) - from.segment<3>(c);
-        v.segment<3>(d + 3) = turned(c + 3);
-        break;
-      case JointKind::ball:
-        v.segment<3>(d) = turned(c);
-        break;
-      case JointKind::hinge:
-      case JointKind::slide:
-        v[d] = to[c] - from[c];
-        break;
-    }
+  for_each_joint(model, [&](auto type, Index c, Index d) {
+    type.difference(from.data() + c, to.data() + c, v.data() + d);
   });
 }
 
@@ -91,8 +59,9 @@ void normalize(const Model& model, Vector& q) {
   }
   for (Index j = 0; j < model.joint_count(); ++j) {
     const JointDescription& joint = model.joint(j);
-    if (joint.kind == JointKind::hinge || joint.kind == JointKind::slide) continue;
-    auto quaternion = q.segment<4>(model.joint_coordinate(j) + (joint.kind == JointKind::free ? 3 : 0));
+    const Index place = traits_of(joint.kind).quaternion;
+    if (place < 0) continue;
+    auto quaternion = q.segment<4>(model.joint_coordinate(j) + place);
     const double length = quaternion.stableNorm();
     if (!(length > 0.0) || !std::isfinite(length)) {
       throw InvalidInput(

@@ -16,6 +16,9 @@ struct State {
 // At the reference coordinates, at rest, activations 0, mocap bodies as described.
 State initial_state(const Model& model);
 
+// Where the springs of all joints are at rest.
+Vector spring_coordinates(const Model& model);
+
 // q <- q (+) h v: positions move by h v, quaternions by exp(h omega) on the right. Keeps them normalised.
 void integrate(const Model& model, const Vector& v, double h, Vector& q);
 

@@ -20,15 +20,15 @@ double Impacts::approach(const Contact& contact, const Kinematics& kinematics) c
 }
 
 // Contacts that will have met by the end of the step, sorted into those that bounce now and those that only hold.
-bool Impacts::collect(const std::vector<Contact>& contacts, double h, double threshold,
-                      const Kinematics& kinematics) {
+bool Impacts::collect(const Context& step) {
   closing_.clear();
   touching_.clear();
-  for (std::size_t c = 0; c < contacts.size(); ++c) {
-    const Contact& contact = contacts[c];
-    const double rate = approach(contact, kinematics);
+  for (std::size_t c = 0; c < step.contacts.size(); ++c) {
+    const Contact& contact = step.contacts[c];
+    const double rate = approach(contact, step.kinematics);
     if (finder_->surface(contact.surface).restitution > 0.0) {
-      if (rate < -threshold && contact.gap + h * rate < 0.0) closing_.push_back(static_cast<Index>(c));
+      const bool meets = contact.gap + step.h * rate < 0.0;
+      if (rate < -step.threshold && meets) closing_.push_back(static_cast<Index>(c));
     } else if (contact.gap <= 0.0) {
       touching_.push_back(static_cast<Index>(c));
     }
@@ -52,27 +52,28 @@ void Impacts::set_matrices(const Dynamics& dynamics) {
   }
 }
 
-Impacts::Outcome Impacts::apply(const std::vector<Contact>& contacts, double h, const ContactLawSettings& law,
-                                const JointConstraints& joints, const Settings& settings, Workers& workers,
-                                const State& state, Kinematics& kinematics, const Dynamics& dynamics,
-                                Vector& v) {
+Impacts::Outcome Impacts::apply(const Context& step) {
   Outcome outcome;
-  if (!any_ || contacts.empty()) return outcome;
+  Kinematics& kinematics = step.kinematics;
+  Vector& v = step.state.v;
+  if (!any_ || step.contacts.empty()) return outcome;
   if (solver_.splits_by_bodies()) set_.keep_bodies(kinematics);
-  while (outcome.rounds < kMaxRounds && collect(contacts, h, law.restitution_threshold, kinematics)) {
-    if (outcome.rounds == 0) set_matrices(dynamics);
+  while (outcome.rounds < kMaxRounds && collect(step)) {
+    if (outcome.rounds == 0) set_matrices(step.dynamics);
     set_.clear();
     constraints_.clear();
     for (const Index c : closing_) {
-      const double e = finder_->surface(contacts[c].surface).restitution;
-      constraints_.add_with_bias(contacts, c, kinematics, e * approach(contacts[c], kinematics), set_);
+      const double e = finder_->surface(step.contacts[c].surface).restitution;
+      constraints_.add_with_bias(step.contacts, c, kinematics, e * approach(step.contacts[c], kinematics),
+                                 set_);
     }
-    for (const Index c : touching_) constraints_.add_with_bias(contacts, c, kinematics, 0.0, set_);
-    joints.add_holding(kinematics, state, set_);
-    dynamics.multiply_mass(v, motion_.momentum);
+    for (const Index c : touching_) constraints_.add_with_bias(step.contacts, c, kinematics, 0.0, set_);
+    step.joints.add_holding(kinematics, step.state, set_);
+    step.dynamics.multiply_mass(v, motion_.momentum);
     motion_.velocity = v;
     start_.assign(set_.size(), RowValues::Zero());
-    const SolveSummary summary = solver_.solve(set_, motion_, settings, workers, start_, v, impulse_);
+    const SolveSummary summary =
+        solver_.solve(set_, motion_, step.settings, step.workers, start_, v, impulse_);
     outcome.worst.iterations += summary.iterations;
     outcome.worst.missed_islands += summary.missed_islands;
     outcome.worst.error = std::max(outcome.worst.error, summary.error);

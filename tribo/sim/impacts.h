@@ -22,18 +22,26 @@ class Impacts {
     Index rounds = 0;
     SolveSummary worst;
   };
-  // Changes `v` where something bounces. `kinematics` at the state's positions; its velocities follow v.
-  Outcome apply(const std::vector<Contact>& contacts, double h, const ContactLawSettings& law,
-                const JointConstraints& joints, const Settings& settings, Workers& workers,
-                const State& state, Kinematics& kinematics, const Dynamics& dynamics, Vector& v);
+  // The step that the impacts begin.
+  struct Context {
+    const std::vector<Contact>& contacts;
+    double h;          // s
+    double threshold;  // m/s; slower impacts do not bounce
+    const JointConstraints& joints;
+    const Settings& settings;
+    Workers& workers;
+    const Dynamics& dynamics;
+    Kinematics& kinematics;  // at the state's positions; its velocities follow state.v
+    State& state;            // v changes where something bounces
+  };
+  Outcome apply(const Context& step);
   // Of the rounds before, for a new beginning.
   void forget() { solver_.forget(); }
 
  private:
   double approach(const Contact& contact, const Kinematics& kinematics) const;
   void set_matrices(const Dynamics& dynamics);
-  bool collect(const std::vector<Contact>& contacts, double h, double threshold,
-               const Kinematics& kinematics);
+  bool collect(const Context& step);
 
   const World* world_;
   const ContactFinder* finder_;

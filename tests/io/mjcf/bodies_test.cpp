@@ -90,6 +90,15 @@ TEST(MjcfBodies, JointsWithDegreesLimitsAndSprings) {
   EXPECT_EQ(world.model.dof_count(), 6);
 }
 
+// As in MuJoCo, a spring of a free joint pulls and turns its body to where it is described.
+TEST(MjcfBodies, FreeJointsHaveSprings) {
+  const Loaded loaded = load_model(R"(<worldbody>
+      <body pos="1 2 3"><joint type="free" stiffness="5"/><geom size=".1"/></body>
+    </worldbody>)");
+  EXPECT_FALSE(loaded.warned_of("spring"));
+  EXPECT_EQ(loaded.world.model.joint(0).stiffness, 5.0);
+}
+
 TEST(MjcfBodies, RangeWithoutAutolimitsMustSayLimited) {
   const std::string message = refusal(
       "<mujoco><compiler autolimits=\"false\"/>\n<worldbody><body>\n<joint range=\"0 "

@@ -43,6 +43,39 @@ TEST(ContactFinder, ThicknessLiftsWhatRests) {
   }
 }
 
+// Two geoms without friction make contacts of the same materials as one row; one of them alone does not; a pair says so
+// itself.
+TEST(ContactFinder, FrictionlessContactsAreMarkedAndKeepTheirMaterials) {
+  World world = ball_above(Shape::plane(), {}, kRadius - 1e-3);
+  world.geoms[0].material.friction = world.geoms[1].material.friction = 0.7;
+  const auto found = [](const World& w, double& friction) {
+    ContactFinder finder(w);
+    Kinematics kinematics(w.model);
+    kinematics.set_velocities(Vector::Zero(w.model.dof_count()));
+    Workers workers(1);
+    std::vector<Contact> contacts;
+    finder.find(kinematics, w.time_step, workers, contacts);
+    EXPECT_EQ(contacts.size(), 1u);
+    friction = finder.surface(contacts.at(0).surface).friction;
+    return contacts[0].surface;
+  };
+  double friction = 0.0;
+  const SurfaceId rough = found(world, friction);
+  EXPECT_FALSE(rough.is_frictionless());
+  world.geoms[0].frictionless = true;
+  EXPECT_FALSE(found(world, friction).is_frictionless());
+  world.geoms[1].frictionless = true;
+  const SurfaceId smooth = found(world, friction);
+  EXPECT_TRUE(smooth.is_frictionless());
+  EXPECT_EQ(smooth.number, rough.number);
+  EXPECT_EQ(friction, 0.7);
+  world.pairs.push_back({.first = 0, .second = 1, .material = {.friction = 0.2}});
+  EXPECT_FALSE(found(world, friction).is_frictionless());
+  EXPECT_EQ(friction, 0.2);
+  world.pairs[0].frictionless = true;
+  EXPECT_TRUE(found(world, friction).is_frictionless());
+}
+
 // A margin changes nothing about the motion, only when a contact is known; both count from the thick surfaces.
 TEST(ContactFinder, MarginsMakeContactsKnownBeforeTheyPush) {
   World world = ball_above(Shape::plane(), {}, kRadius + 0.055);

@@ -53,9 +53,10 @@ JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::st
   constexpr std::array kinds{JointKind::free, JointKind::ball, JointKind::slide, JointKind::hinge};
   joint.kind =
       kinds[static_cast<std::size_t>(attributes.word("type", {"free", "ball", "slide", "hinge"}, 3))];
-  const bool angular = joint.kind == JointKind::hinge || joint.kind == JointKind::ball;
-  const bool scalar = joint.kind == JointKind::hinge || joint.kind == JointKind::slide;
-  if (joint.kind != JointKind::free) {
+  const JointTraits& traits = traits_of(joint.kind);
+  const bool angular = traits.rotation != JointRotation::none;
+  const bool scalar = traits.is_scalar();
+  if (!traits.floating) {
     joint.anchor = frame * attributes.vector3("pos", Vec3::Zero());
     const Vec3 axis = attributes.vector3("axis", Vec3::UnitZ());
     if (scalar && !(axis.norm() > 1e-10)) fail(element, "attribute 'axis' must not be zero");
@@ -70,10 +71,9 @@ JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::st
     spec.force_lower = force.lower, spec.force_upper = force.upper;
   }
   if (scalar) {
-    const bool degrees = joint.kind == JointKind::hinge;
     const double reference = attributes.number("ref", 0.0), spring = attributes.number("springref", 0.0);
-    joint.reference = degrees ? compiler.angle(reference) : reference;
-    joint.spring_reference = degrees ? compiler.angle(spring) : spring;
+    joint.reference = angular ? compiler.angle(reference) : reference;
+    joint.spring_reference = angular ? compiler.angle(spring) : spring;
   }
   joint.stiffness = linear_coefficient(attributes, "stiffness", log);
   joint.damping = linear_coefficient(attributes, "damping", log);
@@ -86,10 +86,6 @@ JointSpec read_joint(MjcfFile& file, const SourceElement& element, const std::st
   if (!(spec.spring_damper[0] > 0.0 && spec.spring_damper[1] > 0.0)) spec.spring_damper = {};
   joint.armature = attributes.number("armature", 0.0);
   joint.dry_friction = attributes.number("frictionloss", 0.0);
-  if (joint.kind == JointKind::free && joint.stiffness != 0.0) {
-    log.warn(element, "springs on free joints are not supported and are ignored");
-    joint.stiffness = 0.0;
-  }
   return spec;
 }
 

@@ -39,9 +39,9 @@ void read_flags(const SourceElement& element, MjcfSwitches& switches, LoadLog& l
 // A quaternion that is all zeros means no rotation.
 void replace_zero_quaternions(const Model& model, Vector& q) {
   for (Index j = 0; j < model.joint_count(); ++j) {
-    const JointKind kind = model.joint(j).kind;
-    if (kind != JointKind::free && kind != JointKind::ball) continue;
-    auto quaternion = q.segment<4>(model.joint_coordinate(j) + (kind == JointKind::free ? 3 : 0));
+    const Index place = traits_of(model.joint(j).kind).quaternion;
+    if (place < 0) continue;
+    auto quaternion = q.segment<4>(model.joint_coordinate(j) + place);
     if (quaternion.isZero(0.0)) quaternion = Eigen::Vector4d::UnitX();
   }
 }

@@ -184,8 +184,8 @@ class TreeReader {
                          : read_joint(*scope.file, element, scope.childclass, scope.frame, log_);
     spec.description.name = named(NameKind::joint, element, scope);
     BodySpec& owner = body(index);
-    const bool free = spec.description.kind == JointKind::free;
-    const bool has_free = !owner.joints.empty() && owner.joints.front().description.kind == JointKind::free;
+    const bool free = traits_of(spec.description.kind).floating;
+    const bool has_free = !owner.joints.empty() && traits_of(owner.joints.front().description.kind).floating;
     if (has_free || (free && !owner.joints.empty()))
       fail(element, "a free joint must be the only joint of its body");
     if (free && owner.description.parent != 0)

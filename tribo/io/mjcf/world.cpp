@@ -126,7 +126,7 @@ const Geom* WorldAssembly::find_wrap_geom(const ModelPart& part, const SourceEle
 
 void WorldAssembly::require_scalar(Index index, const SourceElement& element) const {
   const JointDescription& description = joint(index).description;
-  if (description.kind != JointKind::hinge && description.kind != JointKind::slide) {
+  if (!traits_of(description.kind).is_scalar()) {
     fail(element, fmt::format("joint '{}' must be a hinge or a slide", description.name));
   }
 }
@@ -179,10 +179,7 @@ void WorldAssembly::resolve_spring_lengths() {
   }
   if (open.empty()) return;
   const Model model = draft();
-  Vector q = model.reference_coordinates();
-  for (Index j = 0; j < model.joint_count(); ++j) {
-    if (dofs_of(model.joint(j).kind) == 1) q[model.joint_coordinate(j)] = model.joint(j).spring_reference;
-  }
+  const Vector q = spring_coordinates(model);
   Kinematics kinematics(model);
   kinematics.set_positions(q);
   std::vector<double> unused(static_cast<std::size_t>(model.dof_count()));

@@ -184,10 +184,11 @@ class Writer {
     const JointDescription& joint = model_.joint(j);
     Element element(xml_, "joint");
     element.text("name", joints_[j]).text("type", std::string(to_string(joint.kind)));
-    const bool scalar = dofs_of(joint.kind) == 1;
-    if (joint.kind != JointKind::free) {
+    const JointTraits& traits = traits_of(joint.kind);
+    const bool scalar = traits.is_scalar();
+    if (!traits.floating) {
       if (!joint.anchor.isZero(0.0)) element.numbers("pos", joint.anchor);
-      if (scalar) element.numbers("axis", joint.axis);
+      if (traits.has_axis) element.numbers("axis", joint.axis);
       write_range(element, "range", "limited", joint.limited, joint.lower, joint.upper,
                   fmt::format("joint '{}'", joints_[j]));
       element.unless(0.0, "margin", joint.limit_margin);

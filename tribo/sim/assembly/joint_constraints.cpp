@@ -55,7 +55,7 @@ double transmission_length(std::span<const JointConstraints::Term> terms, const 
 JointConstraints::JointConstraints(const World& world) : world_(&world), body_forces_(world) {
   const Model& model = world.model;
   for (Index j = 0; j < model.joint_count(); ++j) {
-    if (model.joint(j).limited && model.joint(j).kind != JointKind::free) limited_joints_.push_back(j);
+    if (model.joint(j).limited) limited_joints_.push_back(j);
   }
   for (Index d = 0; d < model.dof_count(); ++d) {
     if (model.dry_friction()[d] > 0.0) rubbing_dofs_.push_back(d);
@@ -206,8 +206,8 @@ void JointConstraints::add_limits(const State& state, const Vector& free_velocit
   const Model& model = world_->model;
   for (const Index j : limited_joints_) {
     const JointDescription& joint = model.joint(j);
-    if (joint.kind == JointKind::ball) {
-      add_ball_limit(j, state, free_velocity, h, settings, set);
+    if (traits_of(joint.kind).limit == JointLimit::rotation) {
+      add_rotation_limit(j, state, free_velocity, h, settings, set);
       continue;
     }
     const Term term = term_of(j, 1.0);
@@ -225,11 +225,11 @@ void JointConstraints::add_limits(const State& state, const Vector& free_velocit
 }
 
 // The rotation angle grows at the rate of omega along the rotation axis, the same in both frames.
-void JointConstraints::add_ball_limit(Index j, const State& state, const Vector& free_velocity, double h,
-                                      const ContactLawSettings& settings, ConstraintSet& set) const {
+void JointConstraints::add_rotation_limit(Index j, const State& state, const Vector& free_velocity, double h,
+                                          const ContactLawSettings& settings, ConstraintSet& set) const {
   const Model& model = world_->model;
   const JointDescription& joint = model.joint(j);
-  const Index at = model.joint_coordinate(j), dof = model.joint_dof(j);
+  const Index at = model.joint_coordinate(j) + traits_of(joint.kind).quaternion, dof = model.joint_dof(j);
   Vec3 axis = state.q.segment<3>(at + 1);
   const double half_sine = axis.norm();
   if (half_sine < 1e-12) return;

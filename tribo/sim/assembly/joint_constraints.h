@@ -62,8 +62,9 @@ class JointConstraints {
  private:
   void add_limits(const State& state, const Vector& free_velocity, double h,
                   const ContactLawSettings& settings, ConstraintSet& set) const;
-  void add_ball_limit(Index joint, const State& state, const Vector& free_velocity, double h,
-                      const ContactLawSettings& settings, ConstraintSet& set) const;
+  // Of joints that rotate and do nothing else.
+  void add_rotation_limit(Index joint, const State& state, const Vector& free_velocity, double h,
+                          const ContactLawSettings& settings, ConstraintSet& set) const;
   void add_limit_pair(std::span<const Term> terms, double value, double rate, double lower, double upper,
                       double margin, double h, const ContactLawSettings& settings, ConstraintSource source,
                       Index origin, ConstraintSet& set) const;

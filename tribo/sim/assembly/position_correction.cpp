@@ -7,6 +7,7 @@
 #include "tribo/math/rtsafe.h"
 #include "tribo/problem/constraints.h"
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/problem_size.h"
 
 namespace tribo {
 
@@ -28,8 +29,6 @@ constexpr double kTolerance = 1e-2;
 // The same of Newton's method, as a share of the displacement.
 constexpr double kExact = 1e-8;
 constexpr Index kSweeps = 20;
-// Islands of so many trees (robots, a body in a corner) are solved directly where sweeps do not end.
-constexpr Index kFewTrees = 3;
 constexpr Index kNewtonSteps = 20;  // 1 to 4 as a rule
 // Multiply-adds of a factorisation, beyond which drift is left where it is: some 10 ms.
 constexpr double kMostFlops = 2e7;
@@ -262,6 +261,7 @@ PositionCorrection::Outcome PositionCorrection::run(const ContactProblem& step, 
     standing = error_left(step) / share;
     return Outcome::drift_undone;
   }
+  // Islands of few trees (robots, a body in a corner) are solved directly where sweeps do not end.
   if (!step.mass().is_identity() || (!sweep(step) && step.tree_count() <= kFewTrees)) solve(step);
   return Outcome::corrected;
 }

@@ -6,6 +6,7 @@
 
 #include "tribo/sim/assembly/position_correction.h"
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/problem_size.h"
 
 namespace tribo {
 
@@ -14,17 +15,6 @@ namespace {
 // share one per thread: the small ones, solved directly without a structure worth keeping, and those of scenes with so
 // many islands that memory counts for more.
 constexpr Index kOwnSolvers = 32;
-
-// Of bodies at rest the impulses of the last step are good enough again. Once they are not, the error that was let pass
-// moves the bodies, what undoes that has to be undone itself, and so on: every other step costs a factorisation. Going on
-// until the start is as good as this, relative to the tolerance, ends it for a long time: what little acceleration is
-// left grows to the tolerance with the square of the steps only.
-constexpr double kSettled = 1e-3;
-// What has not come to rest after so many steps creeps: then less has to do.
-constexpr int kStepsToRest = 12;
-constexpr double kCreeping = 0.1;
-constexpr double kMoving =
-    100.0;  // start further off than this, relative to the tolerance, is no coming to rest yet
 
 // Sizes of islands, in constraints and in trees, that are told apart when they are put in order.
 constexpr Index kSizes = 32, kTreeCounts = 4;
@@ -55,13 +45,12 @@ StepSolver::StepSolver(const Model& model, const std::string& solver)
     : model_(&model),
       articulations_(model),
       prototype_(make_solver(solver)),
-      normalized_(!prototype_->traits().uses_masses) {
+      normalized_(!prototype_->traits().uses_masses),
+      settling_(model.tree_count()) {
   const Index trees = model.tree_count();
   root_.resize(trees);
   island_of_.resize(trees);
   local_tree_.resize(trees);
-  unsettled_.assign(trees, 0);
-  standing_error_.assign(trees, 0.0);
 }
 
 StepSolver::~StepSolver() = default;
@@ -72,11 +61,6 @@ StepSolver::Slot& StepSolver::slot(Index number, std::vector<std::unique_ptr<Slo
     slots.back()->solver = prototype_->clone();
   }
   return *slots[number];
-}
-
-void StepSolver::forget() {
-  std::fill(unsettled_.begin(), unsettled_.end(), 0);
-  std::fill(standing_error_.begin(), standing_error_.end(), 0.0);
 }
 
 Index StepSolver::find(Index tree) {
@@ -119,8 +103,7 @@ void StepSolver::deal(const ConstraintSet& set) {
     if (island_of_[t] >= 0) {
       local_tree_[t] = tree_start_[island_of_[t] + 1]++;
     } else {
-      unsettled_[t] = 0;
-      standing_error_[t] = 0.0;
+      settling_.release(t);
     }
   }
   std::partial_sum(constraint_start_.begin(), constraint_start_.end(), constraint_start_.begin());
@@ -238,15 +221,9 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
     row += rows;
   }
   Settings own = settings;
-  int unsettled = 0;
-  for (const Index t : trees) unsettled = std::max<int>(unsettled, unsettled_[t]);
-  if (unsettled > 0) {
-    own.start_tolerance = (unsettled <= kStepsToRest ? kSettled : kCreeping) * settings.tolerance;
-  }
+  own.start_tolerance = settling_.start_tolerance(trees, settings.tolerance, settings.start_tolerance);
   const Report report = slot.solver->solve(slot.problem, own, slot.solution, known ? &slot.start : nullptr);
-  const bool moving = report.start_error > kMoving * settings.tolerance;
-  unsettled = report.iterations == 0 ? 0 : moving ? 1 : std::min(unsettled + 1, kStepsToRest + 1);
-  for (const Index t : trees) unsettled_[t] = static_cast<char>(unsettled);
+  settling_.take_solve(trees, report.iterations, report.start_error, settings.tolerance);
   result.iterations = report.iterations;
   result.factorizations = report.factorizations;
   result.error = value_of(report.certificate, settings.measure);
@@ -278,26 +255,18 @@ void StepSolver::correct_positions(std::span<const Index> constraints, std::span
                                    const Correction& correction, SolveSummary& result) {
   slot.position.clear();
   for (const Index i : constraints) slot.position.push_back(set.entry(i).position);
-  double standing = 0.0;
-  for (const Index t : trees) standing = std::max(standing, standing_error_[t]);
+  double standing = settling_.standing_error(trees);
   using Outcome = PositionCorrection::Outcome;
   const Outcome outcome = slot.correction.run(slot.problem, slot.solution, slot.position, correction.h,
                                               correction.settings, result.iterations == 0, standing);
   if (outcome == Outcome::none) return;
-  if (outcome == Outcome::drift_undone) {
-    // Its velocities are still those that it drifted with: the next step makes them exact.
-    for (const Index t : trees) {
-      unsettled_[t] = 1;
-      standing_error_[t] = standing;
-    }
-  }
+  if (outcome == Outcome::drift_undone) settling_.take_correction(trees, standing);
   result.corrected_islands = 1;
   recover(trees, slot.correction.displacement(), motion, correction.displacement);
 }
 
-// So few constraints or trees that `auto` solves them without a structure worth keeping.
+// Solved without a structure worth keeping.
 bool StepSolver::is_small(Index island) const {
-  constexpr Index kFewConstraints = 5, kFewTrees = 3;
   return constraint_start_[island + 1] - constraint_start_[island] <= kFewConstraints ||
          tree_start_[island + 1] - tree_start_[island] <= kFewTrees;
 }

@@ -16,6 +16,7 @@
 #include "tribo/multibody/articulation.h"
 #include "tribo/sim/assembly/constraint_set.h"
 #include "tribo/sim/forces/free_motion.h"
+#include "tribo/sim/settling.h"
 #include "tribo/solve/solver.h"
 
 namespace tribo {
@@ -38,7 +39,7 @@ class StepSolver {
   // Whether the bodies of the constraints are of use (ConstraintSet::keep_bodies).
   bool splits_by_bodies() const { return !normalized_; }
   // Of the steps before, for a new beginning.
-  void forget();
+  void forget() { settling_.forget(); }
 
   // `start` [constraints]: impulses to start from (zero: none known). Fills velocity [dofs] and impulse
   // [constraints] (scalars: the first entry). With `correction` also displacement [dofs], which leads position errors back
@@ -90,8 +91,7 @@ class StepSolver {
   bool normalized_;                            // problems in coordinates with A = 1
   std::vector<Index> root_;                    // [trees] union-find
   std::vector<Index> island_of_, local_tree_;  // [trees]
-  std::vector<char> unsettled_;                // [trees] steps in a row that took iterations, near rest
-  std::vector<double> standing_error_;         // [trees] see PositionCorrection::run()
+  SettlingPolicy settling_;
   std::vector<Index> constraint_start_, constraints_;  // by island
   std::vector<Index> tree_start_, trees_, constraint_island_;
   std::vector<std::unique_ptr<Slot>> own_, shared_;  // by island, by worker

@@ -47,8 +47,7 @@ RowValues ContactConstraint::to_local(const RowValues& impulse) const {
 }
 
 bool ContactConstraints::one_row(const Contact& contact) const {
-  const Surface& surface = finder_->surface(contact.surface);
-  return surface.frictionless || surface.friction == 0.0;
+  return contact.surface.is_frictionless() || finder_->surface(contact.surface).friction == 0.0;
 }
 
 ProblemFiller::Constraint ContactConstraints::set_of(const Contact& contact) const {

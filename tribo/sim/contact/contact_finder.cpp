@@ -45,24 +45,19 @@ ContactFinder::ContactFinder(const World& world) : world_(&world) {
     if (found == materials.end()) materials.push_back(geom.material);
   }
   material_count_ = static_cast<Index>(materials.size());
-  // Surfaces 4 k .. 4 k + 3: as 1, 3, 4 and 6 rows.
   for (const Material& a : materials) {
-    for (const Material& b : materials) {
-      material_table_.push_back(surface_index(combine(a, b, world.friction_rule)));
-    }
+    for (const Material& b : materials) add_surface(combine(a, b, world.friction_rule));
   }
   for (const GeomPair& pair : world.pairs) {
-    surface_index(surface_of(pair.material, pair.second_friction, pair.second_rolling));
+    add_surface(surface_of(pair.material, pair.second_friction, pair.second_rolling));
   }
   broad_.set_filter([this](Index i, Index j) {
     return explicit_pair(active_[i], active_[j]) != nullptr || !filtered(active_[i], active_[j]);
   });
 }
 
-Index ContactFinder::surface_index(const Surface& surface) {
-  const auto first = static_cast<Index>(surfaces_.size());
-  for (const Index rows : kSurfaceRows) surfaces_.push_back(surface.with_rows(rows));
-  return first;
+void ContactFinder::add_surface(const Surface& surface) {
+  for (const Index rows : {1, 3, 4, 6}) surfaces_.push_back(surface.with_rows(rows));
 }
 
 // Of two geoms that of higher priority, or the larger number of rows.
@@ -73,13 +68,6 @@ Index ContactFinder::rows_of_pair(const Geom& a, const Geom& b) {
   }
   return std::max(rows_a, rows_b);
 }
-
-namespace {
-
-// Place of a surface with so many rows among the four of its material.
-Index variant(Index rows) { return rows == 1 ? 0 : rows == 3 ? 1 : rows == 4 ? 2 : 3; }
-
-}  // namespace
 
 void ContactFinder::weld_bodies() {
   const Model& model = world_->model;
@@ -144,14 +132,13 @@ const GeomPair* ContactFinder::explicit_pair(Index a, Index b) const {
 ContactFinder::PairInfo ContactFinder::lookup(Index a, Index b) const {
   if (const GeomPair* pair = explicit_pair(a, b)) {
     const Index number = static_cast<Index>(pair - world_->pairs.data());
-    const Index first = 4 * (material_count_ * material_count_ + number);
-    return {first + variant(pair->frictionless ? 1 : pair->friction_rows),
-            std::max(pair->margin, world_->margin), pair->thickness};
+    const SurfaceId surface{material_count_ * material_count_ + number,
+                            pair->frictionless ? 1 : pair->friction_rows};
+    return {surface, std::max(pair->margin, world_->margin), pair->thickness};
   }
   const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
-  const Index surface = material_table_[material_of_[a] * material_count_ + material_of_[b]];
-  return {surface + variant(rows_of_pair(ga, gb)), std::max(ga.margin + gb.margin, world_->margin),
-          ga.thickness + gb.thickness};
+  const SurfaceId surface{material_of_[a] * material_count_ + material_of_[b], rows_of_pair(ga, gb)};
+  return {surface, std::max(ga.margin + gb.margin, world_->margin), ga.thickness + gb.thickness};
 }
 
 void ContactFinder::place(const Kinematics& kinematics, double h) {

@@ -20,13 +20,23 @@
 
 namespace tribo {
 
+// The two materials that meet at a contact, and with how many rows: 1 (no friction), 3 (sliding), 4 (torsion), 6 (rolling).
+struct SurfaceId {
+  static constexpr Index kVariants = 4;
+  Index number = 0;  // of the materials, see ContactFinder::surface()
+  Index rows = 3;
+
+  bool is_frictionless() const { return rows == 1; }
+  Index place() const { return kVariants * number + (rows == 1 ? 0 : rows == 3 ? 1 : rows == 4 ? 2 : 3); }
+};
+
 struct Contact {
   Index geom_a, geom_b;
   Index body_a, body_b;
   Vec3 position;  // in the world, m
   Vec3 normal;    // from a to b
   double gap;     // m
-  Index surface;  // see ContactFinder::surface()
+  SurfaceId surface;
   std::uint64_t key;
 };
 
@@ -40,13 +50,13 @@ class ContactFinder {
   // All contacts in a deterministic order. `h`: time step; kinematics with velocities.
   void find(const Kinematics& kinematics, double h, Workers& workers, std::vector<Contact>& contacts);
 
-  const Surface& surface(Index index) const { return surfaces_[index]; }
+  const Surface& surface(SurfaceId id) const { return surfaces_[id.place()]; }
   const Pose& geom_pose(Index geom) const { return pose_[geom]; }
   bool collides() const { return active_.size() > 1; }
 
  private:
   struct PairInfo {
-    Index surface;
+    SurfaceId surface;
     double margin, thickness;
   };
   struct Chunk {
@@ -56,9 +66,8 @@ class ContactFinder {
 
   void weld_bodies();
   void choose_geoms();
-  static constexpr Index kSurfaceRows[] = {1, 3, 4, 6};
   static Index rows_of_pair(const Geom& a, const Geom& b);
-  Index surface_index(const Surface& surface);
+  void add_surface(const Surface& surface);
   bool filtered(Index a, Index b) const;
   const GeomPair* explicit_pair(Index a, Index b) const;  // null if there is none
   PairInfo lookup(Index a, Index b) const;
@@ -80,9 +89,9 @@ class ContactFinder {
   BroadPhase broad_;
   std::vector<std::pair<Index, Index>> pairs_;
   std::vector<PairInfo> infos_;
-  std::vector<Surface> surfaces_;
+  std::vector<Surface>
+      surfaces_;  // of all pairs of distinct materials, row by row, then of the explicit pairs; as 1, 3, 4, 6 rows
   std::vector<Index> material_of_;                               // [geoms] number of its distinct material
-  std::vector<Index> material_table_;                            // [materials^2] surface, -1: not made yet
   std::vector<std::pair<std::uint64_t, Index>> explicit_pairs_;  // sorted by geom pair
   std::vector<std::uint64_t> excluded_;                          // sorted pairs of bodies
   Index material_count_ = 0;

@@ -37,7 +37,6 @@ Surface surface_of(const Material& material, double second_friction, double seco
 
 Surface Surface::with_rows(Index count) const {
   Surface s = *this;
-  s.frictionless = count == 1;
   const auto tangents = static_cast<std::size_t>(std::max<Index>(count, 3)) - 1;
   for (std::size_t k = tangents; k < s.coefficients.size(); ++k) s.coefficients[k] = 0.0;
   s.rows = EllipticRows({s.coefficients.data(), tangents});

@@ -37,7 +37,6 @@ struct Surface {
   double stiffness = 0.0;  // N/m; infinite: rigid
   double dissipation_time = 0.0;
   double restitution = 0.0;
-  bool frictionless = false;  // one row
   // With all coefficients: sliding along t1 and t2 [1], torsion, rolling about t1 and t2 [m]; zero beyond its rows.
   std::array<double, 5> coefficients{};
   EllipticRows rows =

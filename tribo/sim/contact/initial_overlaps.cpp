@@ -14,7 +14,7 @@ namespace {
 
 bool floats(const Model& model, Index tree) {
   const Index first = model.tree_dof(tree);
-  return model.joint(model.dof_joint(first)).kind == JointKind::free;
+  return traits_of(model.joint(model.dof_joint(first)).kind).floating;
 }
 
 bool within_mechanism(const Model& model, Index a, Index b) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tribo/base/errors.h"
+#include "tribo/multibody/joint_types.h"
 
 namespace tribo {
 
@@ -16,15 +18,6 @@ constexpr double kImplicitTolerance = 1e-13;  // of the velocity, relative
 
 double theta_of(Scheme scheme) {
   return scheme == Scheme::symplectic_euler ? 0.0 : scheme == Scheme::implicit_euler ? 1.0 : 0.5;
-}
-
-// Rotation vector of a unit quaternion, angle at most pi.
-Vec3 rotation_vector(const double* wxyz) {
-  const Vec3 imaginary(wxyz[1], wxyz[2], wxyz[3]);
-  const double sine = imaginary.norm();
-  if (sine < 1e-12) return 2.0 * (wxyz[0] < 0.0 ? -1.0 : 1.0) * imaginary;
-  const double angle = 2.0 * std::atan2(sine, std::abs(wxyz[0]));
-  return (wxyz[0] < 0.0 ? -angle : angle) / sine * imaginary;
 }
 
 }  // namespace
@@ -87,6 +80,7 @@ FreeMotion::FreeMotion(const World& world, const JointConstraints& joints)
     if (model.joint(j).stiffness > 0.0) spring_joints_.push_back(j);
   }
   spring_implicit_.assign(spring_joints_.size(), false);
+  spring_rest_ = spring_coordinates(model);
 }
 
 // The diagonal that makes A out of M.
@@ -99,14 +93,17 @@ void FreeMotion::implicit_terms(const Dynamics& dynamics, const Vector& input, d
   for (std::size_t k = 0; k < spring_joints_.size(); ++k) {
     const Index j = spring_joints_[k], dof = model.joint_dof(j);
     const double stiffness = model.joint(j).stiffness;
-    if (explicit_scheme) {
+    const Index dofs = dofs_of(model.joint(j).kind);
+    if (explicit_scheme) {  // the dof with the least inertia decides
       const Index tree = model.body_tree(model.joint(j).body);
-      const Index local = dof - model.tree_dof(tree);
-      spring_implicit_[k] = h * h * stiffness > 0.25 * dynamics.mass_diagonal(tree, local);
+      double inertia = std::numeric_limits<double>::infinity();
+      for (Index d = dof - model.tree_dof(tree), end = d + dofs; d < end; ++d) {
+        inertia = std::min(inertia, dynamics.mass_diagonal(tree, d));
+      }
+      spring_implicit_[k] = h * h * stiffness > 0.25 * inertia;
     }
     if (explicit_scheme && !spring_implicit_[k]) continue;
-    for (Index d = 0; d < dofs_of(model.joint(j).kind); ++d)
-      diagonal_[dof + d] += stiffness_weight * stiffness;
+    for (Index d = 0; d < dofs; ++d) diagonal_[dof + d] += stiffness_weight * stiffness;
   }
   for (std::size_t a = 0; a < model.actuators().size(); ++a) {
     const ActuatorDescription& actuator = model.actuators()[a];
@@ -169,21 +166,24 @@ void FreeMotion::smooth_forces(const Kinematics& kinematics, const Vector& q, co
   }
 }
 
+// How far the spring of a joint is from its rest, by dof: the v with rest (+) v = q. The generalised force -k v is minus the
+// gradient of k |v|^2 / 2, rotations included: with r the rotation vector of R = exp(r), d|r|^2 / 2 = r . w dt, because
+// the right Jacobian of the exponential maps r to itself.
+FreeMotion::Stretch FreeMotion::stretch(Index joint, const Vector& q) const {
+  Stretch result{};
+  const Index at = world_->model.joint_coordinate(joint);
+  with_joint(world_->model.joint(joint).kind,
+             [&](auto type) { type.difference(spring_rest_.data() + at, q.data() + at, result.data()); });
+  return result;
+}
+
 void FreeMotion::add_springs(const Vector& q) {
   const Model& model = world_->model;
   for (const Index j : spring_joints_) {
     const JointDescription& joint = model.joint(j);
-    const Index at = model.joint_coordinate(j), dof = model.joint_dof(j);
-    if (dofs_of(joint.kind) == 1) {
-      force_[dof] -= joint.stiffness * (q[at] - joint.spring_reference);
-    } else if (joint.kind == JointKind::ball) {
-      force_.segment<3>(dof) -= joint.stiffness * rotation_vector(q.data() + at);
-    } else {
-      force_.segment<3>(dof) -= joint.stiffness * (q.segment<3>(at) - model.body_position(joint.body));
-      const Quat home =
-          model.body_rotation(joint.body).conjugate() * Quat(q[at + 3], q[at + 4], q[at + 5], q[at + 6]);
-      const double wxyz[4] = {home.w(), home.x(), home.y(), home.z()};
-      force_.segment<3>(dof + 3) -= joint.stiffness * rotation_vector(wxyz);
+    const Stretch stretched = stretch(j, q);
+    for (Index d = 0; d < dofs_of(joint.kind); ++d) {
+      force_[model.joint_dof(j) + d] -= joint.stiffness * stretched[d];
     }
   }
 }
@@ -199,17 +199,7 @@ double FreeMotion::spring_energy(const Vector& q) const {
   const Model& model = world_->model;
   double energy = 0.0;
   for (const Index j : spring_joints_) {
-    const JointDescription& joint = model.joint(j);
-    const Index at = model.joint_coordinate(j);
-    double square = 0.0;
-    if (dofs_of(joint.kind) == 1) {
-      square = std::pow(q[at] - joint.spring_reference, 2);
-    } else if (joint.kind == JointKind::ball) {
-      square = rotation_vector(q.data() + at).squaredNorm();
-    } else {
-      square = (q.segment<3>(at) - model.body_position(joint.body)).squaredNorm();
-    }
-    energy += 0.5 * joint.stiffness * square;
+    for (const double x : stretch(j, q)) energy += 0.5 * model.joint(j).stiffness * x * x;
   }
   for (std::size_t k = 0; k < model.tendons().size(); ++k) {
     const TendonDescription& tendon = model.tendons()[k];

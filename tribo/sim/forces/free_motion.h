@@ -15,6 +15,8 @@
 // at the middle of the step, which keeps its energy and the length of its angular momentum.
 #pragma once
 
+#include <array>
+
 #include "tribo/multibody/dynamics.h"
 #include "tribo/sim/assembly/joint_constraints.h"
 #include "tribo/sim/assembly/tree_roots.h"
@@ -62,6 +64,8 @@ class FreeMotion {
   void set_unit_momentum();
   void smooth_forces(const Kinematics& kinematics, const Vector& q, const Vector& v, const Vector& linear_v,
                      const Vector& input, const Vector& applied);
+  using Stretch = std::array<double, 6>;  // by dof of a joint, others 0; m or rad
+  Stretch stretch(Index joint, const Vector& q) const;
   void add_springs(const Vector& q);
   void explicit_step(const State& state, const Kinematics& kinematics, Dynamics& dynamics,
                      const Vector& input, const Vector& applied, double h);
@@ -82,6 +86,7 @@ class FreeMotion {
   Vector force_, bias_;
   std::vector<JointConstraints::Term> room_;
   std::vector<bool> spring_implicit_;  // [spring joints]
+  Vector spring_rest_;                 // [coordinates] where springs are at rest
   // At the middle state, for the implicit schemes.
   Kinematics mid_kinematics_;
   Dynamics mid_dynamics_;

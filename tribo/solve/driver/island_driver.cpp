@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tribo/solve/law/one_cone.h"
+#include "tribo/solve/problem_size.h"
 
 namespace tribo {
 namespace {

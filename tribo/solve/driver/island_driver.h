@@ -21,8 +21,6 @@ namespace tribo {
 
 class IslandDriver {
  public:
-  static constexpr Index kFewConstraints = 5;  // up to here an island is small
-
   // True if the problem falls into islands worth separating: several, none of them nearly everything.
   bool splits(const ContactProblem& problem, const SolverTraits& traits);
 

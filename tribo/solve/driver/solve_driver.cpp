@@ -7,6 +7,7 @@
 #include "tribo/base/errors.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/solve/driver/least_violation.h"
+#include "tribo/solve/problem_size.h"
 
 namespace tribo {
 namespace {
@@ -60,7 +61,7 @@ Status SolveDriver::solve_whole(Solver& solver, const ContactProblem& problem, c
 // the rest of it is to be solved.
 Status SolveDriver::solve_parts(Solver& solver, Index option_version, const ContactProblem& problem,
                                 const Settings& settings, Report& report) {
-  const bool divisible = settings.islands && problem.constraint_count() > IslandDriver::kFewConstraints;
+  const bool divisible = settings.islands && problem.constraint_count() > kFewConstraints;
   if (divisible && !islands_) islands_ = std::make_unique<IslandDriver>();
   divided_ = divisible && islands_->splits(problem, solver.traits());
   if (!divided_) {

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "tribo/solve/problem_size.h"
 #include "tribo/solve/systems/dense_newton.h"
 #include "tribo/solve/systems/dense_system.h"
 #include "tribo/solve/systems/small_delassus.h"
@@ -243,7 +244,6 @@ bool is_loosely_coupled(const ContactProblem& problem) {
 }  // namespace
 
 NewtonForm suitable_form(const ContactProblem& problem) {
-  constexpr Index kFewTrees = 3;  // dense blocks have hardly a zero then
   constexpr Index kDenseSize = 96;
   constexpr Index kDenseDofs = 64;  // of a robot and what it holds
   constexpr Index kBodyDofs = 6;

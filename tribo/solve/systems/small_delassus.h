@@ -3,12 +3,13 @@
 #pragma once
 
 #include "tribo/problem/contact_problem.h"
+#include "tribo/solve/problem_size.h"
 
 namespace tribo {
 
 class SmallDelassus {
  public:
-  static constexpr Index kConstraints = 5;  // up to here a problem is tiny
+  static constexpr Index kConstraints = kFewConstraints;  // up to here a problem is tiny
   static constexpr Index kRows = 3 * kConstraints;
   using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kRows, kRows>;
   using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kRows, 1>;
