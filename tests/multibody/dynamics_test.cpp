@@ -134,9 +134,9 @@ Vector lagrange_bias(Mechanism& s) {
     bias[d] += (weight_energy_at(s, unit, h) - weight_energy_at(s, unit, -h)) / (2 * h);
   }
   for (Index j = 0; j < s.model.joint_count(); ++j) {
-    const JointKind kind = s.model.joint(j).kind;
-    if (kind == JointKind::hinge || kind == JointKind::slide) continue;
-    const Index d = s.model.joint_dof(j) + (kind == JointKind::free ? 3 : 0);
+    const Index place = traits_of(s.model.joint(j).kind).quaternion;
+    if (place < 0) continue;
+    const Index d = s.model.joint_dof(j) + place;
     bias.segment<3>(d) += v.segment<3>(d).cross(momentum.segment<3>(d));
   }
   return bias;

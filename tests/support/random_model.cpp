@@ -28,7 +28,7 @@ JointDescription random_joint(Random& random, Index body, JointKind kind, bool f
   joint.axis = random.vec3();
   if (random.uniform() > 0.0) joint.anchor = 0.3 * random.vec3();
   if (!first || random.uniform() > 0.0) joint.armature = random.uniform(0.1, 0.5);
-  if (kind == JointKind::hinge || kind == JointKind::slide) joint.reference = random.uniform();
+  if (traits_of(kind).is_scalar()) joint.reference = random.uniform();
   return joint;
 }
 
