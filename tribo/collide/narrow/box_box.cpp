@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "tribo/collide/narrow/clipping.h"
+#include "tribo/collide/narrow/convex_pairs.h"
 #include "tribo/collide/narrow/facets.h"
 
 namespace tribo::detail {
