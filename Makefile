@@ -27,9 +27,11 @@ help: ## list the targets
 $(CONFIGURED): build/%/build.ninja:
 	@cmake --preset $*
 
-.PHONY: deps
+.PHONY: deps tool-deps
 deps:
-	@scripts/setup --quiet
+	@scripts/setup --quiet --test
+tool-deps:
+	@scripts/setup --quiet --tool
 
 .PHONY: setup
 setup: ## install the Debian packages that are missing
@@ -37,14 +39,21 @@ setup: ## install the Debian packages that are missing
 
 .PHONY: build
 build: deps build/release/build.ninja ## build everything; the tool is build/release/bin/tribo
+	@grep -q '^build tribo_tests:' build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release -j $(JOBS)
 
+.PHONY: tool
+tool: tool-deps build/release/build.ninja ## build the library and the tool, not the tests
+	@cmake --build --preset release -j $(JOBS) --target tribo
+
 .PHONY: demo
-demo: build ## solve a sliding tower with every solver, write a page about it, simulate falling dominos
+demo: tool ## solve a sliding tower with every solver, write a page about it, simulate falling dominos
 	@scripts/demo $(ARGS)
 
 .PHONY: test
-test: build ## run all tests
+test: deps build/release/build.ninja ## run all tests
+	@grep -q '^build tribo_tests:' build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target tribo tribo_tests
 	@ctest --preset release -j $(JOBS)
 
 .PHONY: asan
@@ -75,8 +84,10 @@ format-check: ## fail if a C++ file is not formatted
 	@clang-format --dry-run -Werror $(CXX_FILES)
 
 .PHONY: lint
-lint: deps build/release/build.ninja ## run clang-tidy on the library and the tool
-	@run-clang-tidy -quiet -j $(JOBS) -p build/release '^$(CURDIR)/(tribo|apps)/' 2>&1 | \
+lint: build/debug/build.ninja ## run clang-tidy on the library and the tool
+	@scripts/setup --quiet
+	@# The commands of the debug build: clang cannot read the headers that GCC precompiles for the release build.
+	@run-clang-tidy -quiet -j $(JOBS) -p build/debug '^$(CURDIR)/(tribo|apps)/' 2>&1 | \
 	  { grep -vE '^(clang-tidy-|[0-9]+ warnings (generated|treated)|$$)' || true; }
 	@echo "make lint: no complaints"
 
@@ -89,7 +100,7 @@ consumer: install ## build and run a small project against the installed package
 	@cmake -S tests/consumer -B build/consumer -G Ninja -DCMAKE_BUILD_TYPE=Release \
 	  -DCMAKE_PREFIX_PATH="$(abspath $(PREFIX))" --log-level=WARNING
 	@cmake --build build/consumer
-	@build/consumer/consumer
+	@ctest --test-dir build/consumer --output-on-failure
 
 .PHONY: check-bits
 check-bits: build ## simulate scenes on one and on two threads: the same bits

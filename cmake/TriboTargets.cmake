@@ -10,6 +10,10 @@ if(PROJECT_IS_TOP_LEVEL)
   mark_as_advanced(CCACHE_PROGRAM)
   if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+    if(TRIBO_PRECOMPILE)
+      # What ccache asks for before it keeps files that use precompiled headers; none of ours uses __TIME__.
+      list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros)
+    endif()
   endif()
 endif()
 
@@ -22,9 +26,9 @@ function(tribo_configure_target target)
   target_compile_options(${target} PRIVATE -fno-math-errno)
 
   if(TRIBO_NATIVE)
-    # PUBLIC, because the width of vector registers decides the alignment Eigen gives its objects: code that links a
-    # native library must be compiled the same way. Multiply-adds may be fused here, so the last bits differ from
-    # the portable build; they still agree between runs and thread counts.
+    # PUBLIC for speed alone (TriboEigenAlignment.cmake keeps layouts the same): of an inline function of Eigen that
+    # the library and a program both have, the linker keeps the program's. Multiply-adds may be fused here, so the last
+    # bits differ from the portable build; they still agree between runs and thread counts.
     target_compile_options(${target} PUBLIC -march=native)
   else()
     # Whether a*b + c is fused depends on the instruction set; unfused gives the same bits on every machine.
@@ -41,10 +45,11 @@ function(tribo_configure_target target)
     target_link_options(${target} PUBLIC -fsanitize=${TRIBO_SANITIZE})
   endif()
 
-  # A third of the time of a sanitized build is spent on reading the same headers. The other builds go without, so that
-  # they notice an #include that is missing.
+  # A good part of the time of a build is spent on reading the same headers. The presets debug and native go without, so
+  # that they notice an #include that is missing.
   if(TRIBO_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE <Eigen/Dense> <algorithm> <cmath> <functional> <limits> <memory> <span>
                                                 <string> <vector> <fmt/format.h> ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   endif()
 endfunction()
