@@ -84,8 +84,10 @@ format-check: ## fail if a C++ file is not formatted
 	@clang-format --dry-run -Werror $(CXX_FILES)
 
 .PHONY: lint
-lint: deps build/release/build.ninja ## run clang-tidy on the library and the tool
-	@run-clang-tidy -quiet -j $(JOBS) -p build/release '^$(CURDIR)/(tribo|apps)/' 2>&1 | \
+lint: build/debug/build.ninja ## run clang-tidy on the library and the tool
+	@scripts/setup --quiet
+	@# The commands of the debug build: clang cannot read the headers that GCC precompiles for the release build.
+	@run-clang-tidy -quiet -j $(JOBS) -p build/debug '^$(CURDIR)/(tribo|apps)/' 2>&1 | \
 	  { grep -vE '^(clang-tidy-|[0-9]+ warnings (generated|treated)|$$)' || true; }
 	@echo "make lint: no complaints"
 

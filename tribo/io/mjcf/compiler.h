@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "tribo/base/types.h"
 #include "tribo/io/xml/attributes.h"
+#include "tribo/math/pose.h"
 
 namespace tribo::detail {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tribo/base/types.h"
 #include "tribo/io/xml/source_xml.h"
 
 namespace tribo::detail {
