@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/random_model.h"
+#include "tribo/multibody/model_builder.h"
 
 namespace tribo {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "tests/support/random_model.h"
 #include "tribo/multibody/dynamics.h"
+#include "tribo/multibody/model_builder.h"
 
 namespace tribo {
 namespace {
