@@ -9,8 +9,8 @@
 
 #include "tests/support/dense_twin.h"
 #include "tests/support/random.h"
-#include "tribo/sim/assembly/constraint_set.h"
 #include "tribo/scenes/scene.h"
+#include "tribo/sim/assembly/constraint_set.h"
 #include "tribo/sim/simulator.h"
 
 namespace tribo {
