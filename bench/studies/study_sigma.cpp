@@ -48,13 +48,13 @@ double condition_number(const ContactProblem& problem, double sigma, const Vecto
   near_rigid_compliance(problem, 1.0, sigma, compliance);
   ProximalLaw law;
   law.prepare(problem, compliance, std::numeric_limits<double>::infinity());
-  std::vector<Mat3> g;
+  GroupBlocks g;
   law.derivative(problem, Law::convex, u, Vector::Zero(u.size()), g);
   const Matrix j = dense_jacobian(problem);
   Matrix gj = j;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index row = problem.row(i), rows = problem.rows(i);
-    gj.middleRows(row, rows) = g[i].topLeftCorner(rows, rows) * j.middleRows(row, rows);
+    gj.middleRows(row, rows) = g.block(i, rows) * j.middleRows(row, rows);
   }
   Matrix h = j.transpose() * gj;
   Matrix a = Matrix::Zero(h.rows(), h.cols());
