@@ -177,8 +177,8 @@ constexpr std::array kSchedule = {
                 more_admm, "with more patience"},
     ScheduleRow{StageId::newton, From::best, is_hard_and_factorizes, more_factors, "with more patience"},
     ScheduleRow{StageId::patient_convex, From::start,
-                [](Context c) { return is_hard_and_factorizes(c) && c.traits.frictional; }, patient_convex,
-                "deep piles of high friction and mass ratio"},
+                [](Context c) { return c.traits.cold && is_hard_and_factorizes(c) && c.traits.frictional; },
+                patient_convex, "deep piles of high friction and mass ratio"},
     ScheduleRow{StageId::restarts, From::start,
                 [](Context c) {
                   return c.traits.cold && c.traits.frictional && c.traits.constraints <= kRestartConstraints;
