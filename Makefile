@@ -47,7 +47,7 @@ tool: tool-deps build/release/build.ninja ## build the library and the tool, not
 	@cmake --build --preset release -j $(JOBS) --target tribo
 
 .PHONY: demo
-demo: tool ## solve a sliding tower with every solver, write a page about it, simulate falling dominos
+demo: tool ## solve a sliding tower with every solver, make a page of an arch and a house of cards that stand by friction
 	@scripts/demo $(ARGS)
 
 .PHONY: test
@@ -55,6 +55,9 @@ test: deps build/release/build.ninja ## run all tests
 	@grep -q '^build tribo_tests:' build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release -j $(JOBS) --target tribo tribo_tests
 	@ctest --preset release -j $(JOBS)
+	@# The page of replays, in node and in Chromium; 77: one line said why it cannot run here.
+	@scripts/test-viewer build/release/bin/tribo || [ $$? -eq 77 ]
+	@scripts/build-python test || [ $$? -eq 77 ]
 
 .PHONY: asan
 asan: deps build/asan/build.ninja ## run all tests under the address and undefined-behaviour sanitizers
@@ -74,6 +77,19 @@ bench: ## measure tribo beside its peers on PROBLEMS=dir; ARGS="..." go to bench
 	@test -f build/native/build.ninja || cmake --preset native
 	@cmake --build --preset native -j $(JOBS)
 	@python3 bench/run.py --problems "$(PROBLEMS)" $(ARGS)
+
+# Where PyPI cannot be reached, one line says so.
+.PHONY: python
+python: tool ## build the Python package and install it into build/venv
+	@scripts/build-python install
+
+.PHONY: wheel
+wheel: tool ## build a wheel of the Python package that needs none of our Debian packages: dist/
+	@scripts/build-python wheel
+
+.PHONY: python-test
+python-test: tool ## build the Python package and run its tests
+	@scripts/build-python test
 
 .PHONY: format
 format: ## format all C++ files in place

@@ -15,9 +15,9 @@ import pathlib
 import subprocess
 
 from report import index, problems as report_problems
-from report.machine import BENCH, ROOT, compile_rigid, describe_machine, find_drake, find_mujoco, find_pinocchio, say
+from report.machine import BENCH, ROOT, compile_rigid, describe_machine, find_drake, find_mujoco_core, find_pinocchio, say
 from report.page import read_machines
-from studies import extremes, rings, robots, sim_scale, sim_speed
+from studies import ablation, extremes, replay, rings, robots, sim_scale, sim_speed
 
 KINDS = ["", "-slide", "-r1e4", "-r1e4-slide"]
 TOWERS = [f"tower{height}{kind}" for height in (5, 10, 15, 20, 40) for kind in KINDS]
@@ -36,8 +36,8 @@ STUDIES = {
     "splitting": (["200"], []),
 }
 SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "sim",
-          "sim_scale", "robots", "extremes", "page"]  # fmt: skip
-LIGHT = ["robots", "extremes", "page"]  # suites that need tribo alone, or nothing, of the programs; not part of `all`, but the page
+          "sim_scale", "robots", "extremes", "ablation", "replay", "page"]  # fmt: skip
+LIGHT = ["robots", "extremes", "ablation", "replay", "page"]  # suites that need tribo alone, or nothing, of the programs; not part of `all`, but the page
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
 
 
@@ -119,7 +119,7 @@ def problems(arguments):
 
 def ring_cases(arguments):
     cases = "10" if arguments.quick else "100"
-    say(f"rings: {cases} cases each of bolt and dishes")
+    say(f"rings: {cases} cases each of bolt-nut, dish-pile, bolt and dishes")
     save(arguments.work, "rings.csv", [arguments.bin / "tribo_bench_second_order", "rings", cases])
     rings.aggregate(arguments.work / "rings.csv", arguments.out)
 
@@ -169,13 +169,16 @@ def kernels(arguments):
 
 
 def truth(arguments):
-    """Models as tribo and as MuJoCo load them: poses, mass matrix, bias forces, Jacobians."""
+    """Torsional and rolling friction; models as tribo and as MuJoCo load them: poses, mass matrix, bias forces, Jacobians."""
+    python = find_mujoco_core(arguments.work)
+    if not python:
+        return
+    say("truth: torsional and rolling friction beside MuJoCo and theory")
+    friction = [python, BENCH / "studies" / "truth" / "friction.py", "--tribo", arguments.bin / "tribo"]
+    run([*friction, "--out", arguments.out / "friction_truth.csv"], None)
     folder = arguments.models
     if not (folder and folder.is_dir()):
-        say("no folder of MJCF or URDF models (--models DIR): the comparison with MuJoCo is left out")
-        return
-    python = find_mujoco(arguments.work)
-    if not python:
+        say("no folder of MJCF or URDF models (--models DIR): their comparison with MuJoCo is left out")
         return
     say(f"truth: the models of {folder} beside MuJoCo")
     out = arguments.out / "model_truth.csv"
@@ -200,12 +203,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0, help="robots: simulated time of each run")
     parser.add_argument("--run-cap", type=float, default=20.0, help="robots: seconds of wall clock per run")
     parser.add_argument("--repeat", type=int, default=0, help="robots: runs of which the fastest counts (3; --quick: 1)")
-    parser.add_argument("--scene", action="append", default=[], help="sim, sim_scale: only this one; the other rows are kept")
+    parser.add_argument("--scene", action="append", default=[], help="sim, sim_scale: only this one; the other rows are kept. replay: overhead, memory or script")
     parser.add_argument("--scale-cap", type=float, default=300.0,
                         help="sim_scale: CPU seconds per run, from where a scene grows no more")  # fmt: skip
     parser.add_argument("--out", type=pathlib.Path, default=BENCH / "results")
     parser.add_argument("--bin", type=pathlib.Path, default=None,
-                        help="folder of tribo's programs (build/native/bin; robots: that and build/release/bin)")  # fmt: skip
+                        help="folder of tribo's programs (build/native/bin; robots: that and build/release/bin; replay: build/release/bin)")  # fmt: skip
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "bench", help="environment, temporary files")
     parser.add_argument("--no-pinocchio", action="store_true", help="do not make the virtual environment")
     arguments = parser.parse_args()
@@ -214,7 +217,7 @@ def main():
     if arguments.before and not arguments.before.is_file():
         parser.error(f"--before {arguments.before}: there is no such file")
     arguments.bin_given = arguments.bin is not None
-    arguments.bin = arguments.bin or ROOT / "build" / "native" / "bin"
+    arguments.bin = arguments.bin or ROOT / "build" / ("release" if arguments.suite == "replay" else "native") / "bin"
     if arguments.suite not in LIGHT and not (arguments.bin / "tribo_bench").exists():
         parser.error(f"no {arguments.bin / 'tribo_bench'}: run `make bench PROBLEMS=dir`, or name the folder with --bin")
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -225,7 +228,7 @@ def main():
     python = find_pinocchio(arguments.work) if wants_pinocchio else None
     if suite != "page":
         machines = {} if suite == "all" else read_machines(arguments.out)
-        measured = " ".join([suite, *arguments.scene])
+        measured = suite if suite == "replay" else " ".join([suite, *arguments.scene])
         machines[measured] = describe_machine(arguments.bin.resolve(), python)
         (arguments.out / "machine.json").write_text(json.dumps(machines, indent=2) + "\n")
     if suite in ("all", "towers"):
@@ -246,15 +249,19 @@ def main():
     if suite in ("all", "truth"):
         truth(arguments)
     if suite in ("all", "sim"):
-        sim_speed.speed(arguments, find_mujoco(arguments.work))
+        sim_speed.speed(arguments, find_mujoco_core(arguments.work))
         if not arguments.scene:
             sim_speed.drake(arguments, find_drake(arguments.work))
     if suite in ("all", "sim_scale"):
         sim_scale.scale(arguments)
+    if suite == "replay":
+        replay.replay(arguments)
     if suite == "robots":
         robots.robots(arguments)
     if suite == "extremes":
         extremes.extremes(arguments)
+    if suite == "ablation":
+        ablation.ablation(arguments)
     say(f"the page is {index.write_page(arguments.out)}")
 
 

@@ -20,5 +20,6 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/tribo-config.cmake.in
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/tribo-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/tribo-config.cmake" "${PROJECT_BINARY_DIR}/tribo-config-version.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindSuiteSparse.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindHDF5C.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindHttplib.cmake"
         DESTINATION "${package_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

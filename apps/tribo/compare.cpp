@@ -82,14 +82,14 @@ std::vector<Source> CompareCommand::sources() const {
 std::vector<std::string> CompareCommand::solvers(Law law) const {
   std::vector<std::string> names;
   for (const std::string& list : solver_lists) {
-    for (const std::string& solver : split_solver_list(list)) {
+    for (const std::string& solver : expand_families(split_solver_list(list), law)) {
       make_named_solver(solver);  // throws if there is no such solver or option
       if (std::find(names.begin(), names.end(), solver) == names.end()) names.push_back(solver);
     }
   }
   if (!solver_lists.empty() && names.empty()) throw InvalidInput("--solvers names no solver");
   if (names.empty()) {
-    for (const SolverInfo& info : solver_catalogue()) {
+    for (const SolverInfo& info : main_solvers()) {
       if (info.make()->supports(law)) names.emplace_back(info.name);
     }
   }
@@ -221,7 +221,9 @@ void add_compare_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option(
           "--solvers", state->solver_lists,
           "Solvers separated by commas, each with options if wanted: admm,nsgs:local=newton,omega=1.2 "
-          "(default: all)")
+          "(default: those of tribo and its ablations). all, classical and the families of `tribo solvers` "
+          "stand "
+          "for those that solve the law")
       ->type_name("LIST")
       ->allow_extra_args(false);
   state->options.add_to(*command);

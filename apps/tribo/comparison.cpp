@@ -14,13 +14,6 @@ namespace tribo::cli {
 
 namespace {
 
-// CPU time of this process, all threads, in milliseconds.
-double cpu_ms() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
-}
-
 double median(std::vector<double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::sort(values.begin(), values.end());
@@ -46,6 +39,12 @@ double Comparison::best_ms(std::size_t problem) const {
     if (run(problem, s).solved()) best = std::min(best, run(problem, s).cpu_ms);
   }
   return best;
+}
+
+double cpu_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
 Run measure(const std::string& solver, const ContactProblem& problem, const Settings& settings, int repeat) {

@@ -44,6 +44,9 @@ struct Comparison {
   double best_ms(std::size_t problem) const;
 };
 
+// CPU time of the process so far, all threads, ms.
+double cpu_ms();
+
 // Solves once per repetition with a fresh solver, so that every run is cold. A run that fails is not
 // repeated.
 Run measure(const std::string& solver, const ContactProblem& problem, const Settings& settings, int repeat);

@@ -8,14 +8,14 @@ EnergyBalance::EnergyBalance(const Simulator& simulator)
     : kinematics_(simulator.model()), dynamics_(simulator.model()) {
   const Energy energy = simulator.energy();
   begin_ = lowest_ = maximum_ = energy.total();
-  potential_ = energy.weight + energy.springs;
+  potential_ = energy.total() - energy.kinetic;
   kinematics_.set_positions(simulator.state().q);
   dynamics_.set_positions(kinematics_);
 }
 
 void EnergyBalance::add(const Simulator& simulator, const StepReport& report) {
   const Energy energy = simulator.energy();
-  const double potential = energy.weight + energy.springs;
+  const double potential = energy.total() - energy.kinetic;
   double seen = energy.total();
   if (simulator.settings().scheme == Scheme::symplectic_euler) {
     seen = 0.5 * (dynamics_.kinetic_energy(simulator.state().v) + energy.kinetic + potential_ + potential);

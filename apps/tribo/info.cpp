@@ -13,6 +13,7 @@
 #include "tribo/base/errors.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/islands.h"
+#include "tribo/problem/sparse_trees.h"
 
 namespace tribo::cli {
 
@@ -35,6 +36,7 @@ struct Summary {
   Index islands = 0;              // connected components that have constraints
   Index largest_island = 0;       // constraints in the largest of them
   Index free_trees = 0;           // trees without any constraint
+  Index sparse_trees = 0, sparse_dofs = 0, touched_dofs = 0;
   Range tree_dofs;
   Range tree_mass;   // mean diagonal entry of each tree's mass block
   Range friction;    // of the contacts
@@ -64,6 +66,17 @@ void count_islands(const ContactProblem& problem, Summary& summary) {
   }
 }
 
+void add_sparse_tree(const SparseTree& tree, Summary& summary) {
+  ++summary.sparse_trees;
+  summary.sparse_dofs += tree.dofs();
+  summary.touched_dofs += tree.coordinates();
+  summary.tree_dofs.add(tree.dofs());
+  const LowerColumns lower = tree.mass->lower();
+  double trace = 0.0;
+  for (Index k = 0; k < lower.size; ++k) trace += lower.value[lower.start[k]];
+  summary.tree_mass.add(trace / lower.size);
+}
+
 Summary summarize(const LoadedProblem& loaded) {
   const ContactProblem& problem = loaded.problem;
   Summary summary;
@@ -73,8 +86,12 @@ Summary summarize(const LoadedProblem& loaded) {
     summary.scale.add(problem.scale(i));
   }
   for (Index t = 0; t < problem.tree_count(); ++t) {
-    summary.tree_dofs.add(problem.mass().block_size(t));
-    summary.tree_mass.add(problem.mass().block(t).diagonal().mean());
+    if (problem.is_sparse(t)) {
+      add_sparse_tree(*problem.sparse_trees().find(t), summary);
+    } else {
+      summary.tree_dofs.add(problem.mass().block_size(t));
+      summary.tree_mass.add(problem.mass().block(t).diagonal().mean());
+    }
   }
   for (const double r : problem.compliance()) summary.compliance.add(r);
   if (problem.has_delassus()) summary.asymmetry = problem.delassus().asymmetry();
@@ -99,8 +116,11 @@ Json to_json(const std::string& file, const LoadedProblem& loaded, const Summary
   json["dimension"] = loaded.space_dimension;
   json["contacts"] = problem.contact_count();
   json["rows"] = problem.row_count();
-  json["dofs"] = problem.dof_count();
+  json["dofs"] = problem.full_dof_count();
   json["trees"] = problem.tree_count();
+  json["sparse_trees"] = s.sparse_trees;
+  json["sparse_dofs"] = s.sparse_dofs;
+  json["touched_dofs"] = s.touched_dofs;
   json["constraints"] = {
       {"contact", s.kinds[0]}, {"unilateral", s.kinds[1]}, {"bilateral", s.kinds[2]}, {"box", s.kinds[3]}};
   json["islands"] = s.islands;
@@ -160,7 +180,11 @@ std::string to_text(const std::string& file, const LoadedProblem& loaded, const 
                                        counted(problem.dof_count(), "dof"), format_error(s.asymmetry))});
   } else {
     table.add_row({"trees", fmt::format("{} with {} dofs each, {} in all", problem.tree_count(),
-                                        to_text(s.tree_dofs, ""), counted(problem.dof_count(), "dof"))});
+                                        to_text(s.tree_dofs, ""), counted(problem.full_dof_count(), "dof"))});
+    if (s.sparse_trees > 0) {
+      table.add_row({"sparse trees", fmt::format("{} with {}, of which constraints touch {}", s.sparse_trees,
+                                                 counted(s.sparse_dofs, "dof"), s.touched_dofs)});
+    }
     table.add_row({"mass ratio", fmt::format("{:.4g}", s.tree_mass.ratio())});
   }
   std::string islands =

@@ -49,7 +49,7 @@ Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrd
   json["file"] = file;
   json["contacts"] = loaded.problem.contact_count();
   json["rows"] = loaded.problem.row_count();
-  json["dofs"] = loaded.problem.dof_count();
+  json["dofs"] = loaded.problem.full_dof_count();
   json["solver"] = report.solver;
   json["status"] = to_string(report.status);
   json["iterations"] = report.iterations;
@@ -58,6 +58,7 @@ Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrd
   json["certificate"] = to_json(report.certificate, order);
   json["islands"] = report.islands;
   json["regularized"] = report.regularized_count;
+  if (!std::isnan(report.faceted_error)) json["faceted_error"] = report.faceted_error;
   for (const Stage& stage : report.stages) {
     json["stages"].push_back({{"stage", stage.name},
                               {"islands", stage.islands},
@@ -67,6 +68,7 @@ Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrd
                               {"time_ms", stage.seconds * 1e3},
                               {"error", stage.error}});
   }
+  if (!loaded.warnings.empty()) json["warnings"] = loaded.warnings;
   add_contradictions(json, report, order);
   return json;
 }

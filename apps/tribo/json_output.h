@@ -16,9 +16,10 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Certificate& certificate, const FileOrder& order);
 
 // One object per solved file: {"file", "contacts", "rows", "dofs", "solver", "status", "iterations",
-// "factorizations", "time_ms", "certificate": {...}, "islands", "regularized"}, "stages" where they were
-// asked for, and of infeasible problems "contradictions": [{"constraints", "shares", "violation", "speed_ratio",
-// "ray"}], one per island without a solution (problem/infeasibility.h).
+// "factorizations", "time_ms", "certificate": {...}, "islands", "regularized"}, of pivoting solvers "faceted_error",
+// "stages" where they were asked for, "warnings" of the file where there are any, and of infeasible problems
+// "contradictions": [{"constraints", "shares", "violation", "speed_ratio", "ray"}], one per island without a solution
+// (problem/infeasibility.h).
 Json to_json(const std::string& file, const LoadedProblem& loaded, const FileOrder& order,
              const Report& report);
 

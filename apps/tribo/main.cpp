@@ -47,9 +47,9 @@ int usage_error(const std::string& message, const std::string& help_of) {
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Rigid and compliant multi-contact with exact Coulomb friction: solve, inspect, make, compare and "
+      "Rigid and compliant multi-contact with exact Coulomb friction: solve, inspect, make, compare, "
       "simulate "
-      "problems.",
+      "and watch problems.",
       "tribo");
   app.set_version_flag("--version", fmt::format("tribo {}", version()), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
@@ -65,9 +65,13 @@ int run(int argc, char** argv) {
   add_convert_command(app, exit_code);
   add_make_command(app, exit_code);
   add_compare_command(app, exit_code);
+  add_collect_command(app, exit_code);
+  add_campaign_command(app, exit_code);
   add_solvers_command(app);
   add_sim_command(app, exit_code);
   add_scenes_command(app);
+  add_reproduce_command(app, exit_code);
+  add_view_command(app);
 
   if (argc < 2) return usage_error("no command given: see 'tribo --help'", "tribo");
   const std::string first = argv[1];

@@ -85,11 +85,12 @@ for (const head of document.querySelectorAll('th button')) head.addEventListener
     return typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y), undefined, {numeric: true}); };
   [...body.rows].sort((a, b) => descending ? order(b, a) : order(a, b)).forEach(row => body.append(row));
 });
-const focus = which => { for (const g of document.querySelectorAll('.series'))
+// A colour means the same solver within an element of class colors, or else on the whole page.
+const focus = (item, which) => { for (const g of (item.closest('.colors') ?? document).querySelectorAll('.series'))
   g.classList.toggle('dim', which !== null && g.dataset.series !== which); };
 for (const item of document.querySelectorAll('[data-series]')) {
-  item.addEventListener('mouseenter', () => focus(item.dataset.series));
-  item.addEventListener('mouseleave', () => focus(null));
+  item.addEventListener('mouseenter', () => focus(item, item.dataset.series));
+  item.addEventListener('mouseleave', () => focus(item, null));
 }
 for (const button of document.querySelectorAll('.switch button')) button.addEventListener('click', () => {
   for (const other of button.parentElement.children) {

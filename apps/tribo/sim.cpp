@@ -1,4 +1,4 @@
-// tribo sim: simulates a file or a built-in scene and says how it went. tribo scenes: lists the built-in ones.
+// tribo sim: simulates a file or a built-in scene and says how it went.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,15 +8,17 @@
 #include <optional>
 
 #include "apps/tribo/commands.h"
+#include "apps/tribo/model_folder.h"
+#include "apps/tribo/sim_outputs.h"
 #include "apps/tribo/sim_run.h"
 #include "apps/tribo/sim_start.h"
 #include "apps/tribo/solve_options.h"
-#include "apps/tribo/text_table.h"
 #include "apps/tribo/verified_solution.h"
 #include "tribo/base/errors.h"
 #include "tribo/formats/problem_file.h"
 #include "tribo/io/load.h"
 #include "tribo/io/mjcf/writer.h"
+#include "tribo/io/state_file.h"
 #include "tribo/sim/contact/initial_overlaps.h"
 
 namespace tribo::cli {
@@ -26,23 +28,29 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SimCommand {
-  std::string file, scene, solver = "auto", law = "exact", scheme, record, keyframe, write_mjcf;
+  std::string file, scene, solver = "auto", law = "exact", scheme, keyframe, write_mjcf, state, save_state,
+                           models;
+  std::optional<Index> frame;
   std::vector<std::string> parameters, dumps, packages;
-  std::optional<double> dt, time, stop_after;
+  std::optional<double> dt, time, stop_after, budget;
   double tolerance = SimulatorSettings{}.tolerance;
   double time_limit = SimulatorSettings{}.time_limit;
-  Index threads = 1, record_every = 1;
+  Index threads = 1;
+  SimOutputOptions outputs;
   bool json = false, quiet = false, strict = false, floating = false, no_warm_start = false, sleeping = false,
        warm_up = false, hold = false, zero_control = false, energy = false, allow_missing = false,
        exclude_initial_overlaps = false;
 
-  ExitCode run() const;
+  ExitCode run();
 
  private:
   Scene load(std::vector<LoadWarning>& warnings) const;
+  Scene make(std::vector<LoadWarning>& warnings) const;
   Scene load_file(std::vector<LoadWarning>& warnings) const;
+  RobotLoader model_loader(std::vector<LoadWarning>& warnings) const;
   void report_overlaps(Scene& loaded, std::vector<LoadWarning>& warnings) const;
   ExitCode write(Scene loaded) const;
+  void find_file();
   void check() const;
   void check_outputs(const std::vector<ProblemDump>& problems) const;
   void apply(SimulatorSettings& settings) const;
@@ -51,28 +59,6 @@ struct SimCommand {
 
 constexpr double kMaxSteps = 1e12;
 constexpr double kForever = std::numeric_limits<double>::infinity();
-
-double parse_number(const std::string& what, const std::string& text) {
-  try {
-    std::size_t used = 0;
-    const double value = std::stod(text, &used);
-    if (used == text.size()) return value;
-  } catch (const std::exception&) {
-  }
-  throw InvalidInput(fmt::format("{}: '{}' is not a number", what, text));
-}
-
-SceneValues parse_parameters(const std::vector<std::string>& assignments) {
-  SceneValues values;
-  for (const std::string& assignment : assignments) {
-    const std::size_t equals = assignment.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw InvalidInput(fmt::format("--set {}: write NAME=VALUE", assignment));
-    }
-    values[assignment.substr(0, equals)] = parse_number("--set " + assignment, assignment.substr(equals + 1));
-  }
-  return values;
-}
 
 std::vector<ProblemDump> SimCommand::problem_dumps() const {
   std::vector<ProblemDump> list;
@@ -113,28 +99,36 @@ void SimCommand::check() const {
         "to a file, "
         "not to --scene");
   }
+  if (!file.empty() && !models.empty())
+    throw InvalidInput("--models belongs to --scene; a file is a model itself");
   if (!scene.empty() && (hold || zero_control)) {
     throw InvalidInput("--hold and --zero-control belong to a file; a scene has its own controls");
   }
+  if (!state.empty() && !keyframe.empty()) throw InvalidInput("--state and --keyframe exclude each other");
+  if (frame && state.empty()) throw InvalidInput("--state-frame belongs to --state");
+  if (!save_state.empty()) require_writable("--save-state", save_state);
   if (hold && zero_control) throw InvalidInput("--hold and --zero-control exclude each other");
   if (dt) positive("--dt", *dt);
   if (time) positive("--time", *time);
   if (stop_after) positive("--stop-after", *stop_after);
+  if (budget) positive("--budget", *budget);
   positive("--tol", tolerance);
   if (!(time_limit > 0.0)) throw InvalidInput(fmt::format("--time-limit {}: it must be > 0 s", time_limit));
   if (threads < 1 || threads > 1024) {
     throw InvalidInput(fmt::format("--threads {}: it must be between 1 and 1024", threads));
   }
-  if (record_every < 1) throw InvalidInput(fmt::format("--record-every {}: it must be >= 1", record_every));
+  outputs.check();
+  if (outputs.view && warm_up) throw InvalidInput("--warm-up is for measuring speed: not with --view");
 }
 
 // Every result in a file of its own, and none in the place of the model.
 void SimCommand::check_outputs(const std::vector<ProblemDump>& problems) const {
-  if (!record.empty()) require_writable("--record", record);
   std::vector<std::string> files;
   if (!file.empty()) files.push_back(file);
-  if (!record.empty()) files.push_back(record);
+  for (const std::string& output : outputs.files()) files.push_back(output);
   if (!write_mjcf.empty()) files.push_back(write_mjcf);
+  if (!state.empty()) files.push_back(state);
+  if (!save_state.empty()) files.push_back(save_state);
   for (const ProblemDump& dump : problems) files.push_back(dump.file);
   for (std::size_t a = 0; a < files.size(); ++a) {
     for (std::size_t b = a + 1; b < files.size(); ++b) {
@@ -167,6 +161,7 @@ Scene SimCommand::load_file(std::vector<LoadWarning>& warnings) const {
   options.strict = strict;
   options.allow_missing = allow_missing;
   options.fixed_base = !floating;
+  options.visuals = outputs.wants_visuals();
   for (const std::string& text : packages) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -188,6 +183,7 @@ Scene SimCommand::load_file(std::vector<LoadWarning>& warnings) const {
     loaded.start = key.state;
     control = key.control;
   }
+  if (!state.empty()) loaded.start = read_state(loaded.world.model, state, frame);
   report_overlaps(loaded, warnings);
   if (hold) control = holding_control(loaded.world, loaded.start, control);
   if (zero_control) control.setZero();
@@ -195,12 +191,26 @@ Scene SimCommand::load_file(std::vector<LoadWarning>& warnings) const {
   return loaded;
 }
 
+RobotLoader SimCommand::model_loader(std::vector<LoadWarning>& warnings) const {
+  if (models.empty()) return {};
+  return models_of({models, scene, outputs.wants_visuals(), [this, &warnings](const LoadWarning& w) {
+                      if (!quiet) print_error(fmt::format("warning: {}:{}: {}", w.file, w.line, w.message));
+                      warnings.push_back(w);
+                    }});
+}
+
+Scene SimCommand::make(std::vector<LoadWarning>& warnings) const {
+  return make_scene(scene, parse_parameters(parameters), dt.value_or(0.0), model_loader(warnings));
+}
+
 Scene SimCommand::load(std::vector<LoadWarning>& warnings) const {
   if (!file.empty()) return load_file(warnings);
   std::vector<std::string> names;
   for (const SceneInfo& info : scene_catalogue()) names.emplace_back(info.name);
   index_of_name("scene", scene, names);
-  return make_scene(scene, parse_parameters(parameters), dt.value_or(0.0));
+  Scene loaded = make(warnings);
+  if (!state.empty()) loaded.start = read_state(loaded.world.model, state, frame);
+  return loaded;
 }
 
 void SimCommand::apply(SimulatorSettings& settings) const {
@@ -210,7 +220,8 @@ void SimCommand::apply(SimulatorSettings& settings) const {
   settings.law = index_of_name("law", law, laws) == 0 ? Law::exact : Law::convex;
   if (!scheme.empty()) settings.scheme = scheme_from_name(scheme);
   settings.tolerance = tolerance;
-  settings.time_limit = std::min(time_limit, stop_after.value_or(kForever));
+  settings.time_limit =
+      std::min({time_limit, stop_after.value_or(kForever), 1e-3 * budget.value_or(kForever)});
   settings.threads = threads;
   settings.warm_start = !no_warm_start;
   settings.sleeping = sleeping;
@@ -229,7 +240,16 @@ ExitCode SimCommand::write(Scene loaded) const {
   return ExitCode::success;
 }
 
-ExitCode SimCommand::run() const {
+// `--view robot.xml`: what follows is no port but the file.
+void SimCommand::find_file() {
+  const bool is_port = !outputs.view || outputs.view->find_first_not_of("0123456789") == std::string::npos;
+  if (is_port || !file.empty() || !scene.empty()) return;
+  file = *outputs.view;
+  outputs.view = "";
+}
+
+ExitCode SimCommand::run() {
+  find_file();
   check();
   const std::vector<ProblemDump> problems = problem_dumps();
   check_outputs(problems);
@@ -237,19 +257,27 @@ ExitCode SimCommand::run() const {
   Scene loaded = load(warnings);
   if (!write_mjcf.empty()) return write(std::move(loaded));
   apply(loaded.settings);
-  if (time) loaded.duration = *time;
-  if (!file.empty() && !time) loaded.duration = 10.0;
+  if (time || !file.empty()) loaded.duration = time.value_or(10.0);
+  for (const Snapshot& shot : outputs.snapshots()) {
+    if (shot.time > loaded.duration) {
+      throw InvalidInput(fmt::format("--snapshot t={:g}:{}: the simulation ends at {:g} s (--time)",
+                                     shot.time, shot.file, loaded.duration));
+    }
+  }
   if (loaded.duration / loaded.world.time_step > kMaxSteps) {
     throw InvalidInput(fmt::format("--time {}: that is more than {:g} steps", loaded.duration, kMaxSteps));
   }
   SimRun run(std::move(loaded), {.progress = !quiet && !json,
                                  .warm_up = warm_up,
-                                 .record = record,
-                                 .record_every = record_every,
+                                 .outputs = outputs,
+                                 .endless = outputs.view && !time,
                                  .dumps = problems,
                                  .follow_energy = energy,
                                  .stop_after = stop_after.value_or(kForever),
-                                 .warnings = std::move(warnings)});
+                                 .budget = 1e-3 * budget.value_or(kForever),
+                                 .warnings = std::move(warnings),
+                                 .make_again = scene.empty() ? std::function<Scene()>()
+                                                             : [this, &warnings] { return make(warnings); }});
   try {
     run.go();
   } catch (const InvalidInput& error) {
@@ -257,23 +285,9 @@ ExitCode SimCommand::run() const {
     if (json && run.has_begun()) fmt::print("{}", run.json(error.what()));
     throw;
   }
+  if (!save_state.empty()) write_state(run.simulator().model(), run.simulator().state(), save_state);
   fmt::print("{}", json ? run.json() : run.text());
-  return run.missed_steps() == 0 ? ExitCode::success : ExitCode::not_converged;
-}
-
-void list_scenes() {
-  std::string text;
-  for (const SceneInfo& info : scene_catalogue()) {
-    if (!text.empty()) text += '\n';
-    text += fmt::format("{}  {}\n", info.name, info.summary);
-    TextTable table({{"parameter"}, {"default"}, {"from"}, {"to"}, {"meaning"}});
-    for (const SceneParameter& p : info.parameters) {
-      table.add_row({std::string(p.name), fmt::format("{:g}", p.value), fmt::format("{:g}", p.lower),
-                     fmt::format("{:g}", p.upper), std::string(p.help)});
-    }
-    text += table.str("    ");
-  }
-  fmt::print("{}", text);
+  return run.missed_steps() == run.budget_steps() ? ExitCode::success : ExitCode::not_converged;
 }
 
 }  // namespace
@@ -286,6 +300,12 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->type_name("NAME");
   command->add_option("--set", state->parameters, "Parameter of the scene; may be given several times")
       ->type_name("NAME=VALUE");
+  command
+      ->add_option(
+          "--models", state->models,
+          "Folder of models, as MuJoCo Menagerie: a scene with a robot of primitives takes the model "
+          "instead; 'tribo scenes' says which")
+      ->type_name("DIR");
   command->add_option("--solver", state->solver, "Solver of every step, with options as in nsgs:omega=1.2")
       ->type_name("S")
       ->capture_default_str();
@@ -306,6 +326,11 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->capture_default_str();
   command->add_option("--time-limit", state->time_limit, "Wall clock for each step's solve, in s")
       ->type_name("S");
+  command
+      ->add_option("--budget", state->budget,
+                   "Real time: wall clock for each step's solve, in ms, after which the best impulses so far "
+                   "are taken; the summary says how often and what error was left, and that is no failure")
+      ->type_name("MS");
   command->add_option("--threads", state->threads, "Threads; the result has the same bits for any number")
       ->type_name("N")
       ->capture_default_str();
@@ -314,13 +339,7 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
                    "Wall clock for all steps together, in s: the simulation ends there, and the summary "
                    "says how many steps were done")
       ->type_name("S");
-  command
-      ->add_option("--record", state->record,
-                   "Write the motion: .h5 (everything) or .csv (one line per frame)")
-      ->type_name("FILE");
-  command->add_option("--record-every", state->record_every, "Record every so many steps")
-      ->type_name("N")
-      ->capture_default_str();
+  state->outputs.add_to(*command);
   command
       ->add_option("--dump-problem", state->dumps,
                    "Write the contact problem of step K as FCLIB, with the impulses its solve began with; "
@@ -334,6 +353,14 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--keyframe", state->keyframe,
                    "Start from this keyframe of the file, by name or by number from 0, with its controls")
       ->type_name("NAME|NUMBER");
+  command
+      ->add_option("--state", state->state,
+                   "Start from this state: JSON with q, v, joints by name, time, or a recording (.h5)")
+      ->type_name("FILE");
+  command->add_option("--state-frame", state->frame, "Frame of the recording, from 0 (default: the last one)")
+      ->type_name("K");
+  command->add_option("--save-state", state->save_state, "Write the state at the end as JSON, for --state")
+      ->type_name("FILE");
   command->add_flag("--hold", state->hold,
                     "Constant controls that hold the start: the keyframe's; where it has none but zeros, "
                     "drives with a position gain get the target at which they do not push");
@@ -361,18 +388,15 @@ void add_sim_command(CLI::App& app, ExitCode& exit_code) {
   command->add_flag("--json", state->json, "Print the summary as JSON");
   command->add_flag("-q,--quiet", state->quiet, "No progress bar, no warnings");
   command->footer(
-      "Exit code 3: a step's certificate missed the tolerance (the summary says how many and how far).\n"
+      "Exit code 3: a step's certificate missed the tolerance for another reason than --budget (the summary "
+      "says\n"
+      "how many and how far).\n"
       "Examples:\n"
       "  tribo sim --scene slope --set angle=20 --set mu=0.4\n"
-      "  tribo sim --scene stack --set boxes=20 --time 5 --record stack.h5\n"
+      "  tribo sim --scene stack --set boxes=20 --time 5 --record stack.html\n"
+      "  tribo sim --scene clutter --view 8080\n"
       "  tribo sim humanoid.xml --time 2 --dump-problem 500:step500.hdf5");
   command->callback([state, &exit_code] { exit_code = state->run(); });
-}
-
-void add_scenes_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("scenes", "List the built-in scenes and their parameters");
-  command->footer("Example:\n  tribo scenes\n  tribo sim --scene clutter --set bodies=80 --set walls=0");
-  command->callback(list_scenes);
 }
 
 }  // namespace tribo::cli

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <csignal>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,7 +15,6 @@
 #include "apps/tribo/text_table.h"
 #include "tribo/base/errors.h"
 #include "tribo/formats/problem_file.h"
-#include "tribo/io/recorder.h"
 
 namespace tribo::cli {
 
@@ -31,6 +32,16 @@ class CpuStopwatch {
   double& sum_;
   std::clock_t begin_ = std::clock();
 };
+
+// CPU time of this thread, s.
+double thread_seconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// For the handler of signals.
+std::atomic<LiveView*> watched = nullptr;
 
 // kg of the bodies that move.
 double moving_mass(const Model& model) {
@@ -50,11 +61,10 @@ SimRun::SimRun(Scene scene, SimRunOptions options)
   if (options_.follow_energy) balance_ = std::make_unique<EnergyBalance>(simulator_);
 }
 
-double SimRun::per_step(double sum) const {
-  return simulator_.step_count() > 0 ? sum / static_cast<double>(simulator_.step_count()) : 0.0;
-}
+double SimRun::per_step(double sum) const { return steps_ > 0 ? sum / static_cast<double>(steps_) : 0.0; }
 
 void SimRun::add(const StepReport& r) {
+  ++steps_;
   times_.kinematics += r.times.kinematics;
   times_.collision += r.times.collision;
   times_.assembly += r.times.assembly;
@@ -66,6 +76,11 @@ void SimRun::add(const StepReport& r) {
   penetration_ = std::max(penetration_, r.penetration);
   last_penetration_ = r.penetration;
   if (to_string(r.status) == std::string_view("infeasible")) ++infeasible_;
+  if (std::isfinite(options_.budget) && r.missed() && r.status == Status::time_limit) {
+    ++budget_steps_;
+    budget_worst_ = std::max(budget_worst_, r.error);
+    budget_errors_ += r.error;
+  }
   if (r.error > worst_ || std::isnan(r.error)) {
     worst_ = r.error;
     worst_step_ = r.step;
@@ -85,10 +100,11 @@ void SimRun::dump_problem(std::int64_t step) const {
 }
 
 std::int64_t SimRun::planned_steps() const {
+  if (options_.endless) return std::numeric_limits<std::int64_t>::max();
   return std::llround(std::ceil(scene_.duration / simulator_.time_step() - 1e-9));
 }
 
-// Memory is where it will be afterwards, and the processor knows the way.
+// Steps that are not measured: buffers grow to their size, caches and branch predictors fill.
 void SimRun::warm_up(std::int64_t steps) {
   double seconds = 0.0;
   for (std::int64_t k = 0; k < steps && seconds < options_.stop_after; ++k) {
@@ -96,6 +112,16 @@ void SimRun::warm_up(std::int64_t steps) {
     seconds += simulator_.step().times.total();
   }
   simulator_.restart(scene_.start);
+  begin_scene();
+}
+
+// What a scene keeps between its steps is as at the beginning.
+void SimRun::begin_scene() {
+  if (!options_.make_again) return;
+  Scene fresh = options_.make_again();
+  scene_.control = std::move(fresh.control);
+  scene_.observe = std::move(fresh.observe);
+  scene_.observables = std::move(fresh.observables);
 }
 
 void SimRun::go() {
@@ -107,12 +133,10 @@ void SimRun::go() {
     }
   }
   if (options_.warm_up) warm_up(steps);
-  std::unique_ptr<Recorder> recorder;
-  if (!options_.record.empty()) {
-    recorder = std::make_unique<Recorder>(options_.record, simulator_, options_.record_every);
-  }
+  SimOutputs outputs(options_.outputs, simulator_, scene_.name);
+  const std::unique_ptr<LiveView> view = open_view();
   std::unique_ptr<ProgressBar> bar;
-  if (options_.progress)
+  if (options_.progress && !view)
     bar = std::make_unique<ProgressBar>(static_cast<int>(std::min<std::int64_t>(steps, 1000)));
   const auto asks_for_problem = [this](std::int64_t step) {
     return std::ranges::any_of(options_.dumps, [step](const ProblemDump& dump) { return dump.step == step; });
@@ -120,15 +144,19 @@ void SimRun::go() {
   std::int64_t shown = 0;
   CpuStopwatch watch(seconds_);
   for (std::int64_t k = 0; k < steps && times_.total() < options_.stop_after; ++k) {
-    scene_.control(simulator_);
-    const StepReport report = simulator_.step();
+    StepReport report;
+    if (!step(view.get(), report)) break;
     add(report);
     scene_.observe(simulator_, report);
     const bool shows = bar && (k + 1) * std::min<std::int64_t>(steps, 1000) / steps > shown;
-    if (!recorder && !shows && !balance_ && !asks_for_problem(report.step)) continue;
+    if (!outputs.any() && !shows && !balance_ && !asks_for_problem(report.step)) continue;
     watch.stop();
     if (balance_) balance_->add(simulator_, report);
-    if (recorder) recorder->record(simulator_, report);
+    if (outputs.any()) {
+      const double before = thread_seconds();
+      outputs.record(simulator_, report);
+      record_seconds_ += thread_seconds() - before;
+    }
     dump_problem(report.step);
     if (shows) {
       ++shown;
@@ -138,7 +166,45 @@ void SimRun::go() {
     watch.go_on();
   }
   watch.stop();
-  if (recorder) recorder->finish();
+  outputs.finish();
+  watched = nullptr;
+}
+
+// Nothing where nobody wants to watch. Ctrl-C ends the run, with its summary.
+std::unique_ptr<LiveView> SimRun::open_view() {
+  if (!options_.outputs.view) return nullptr;
+  LiveViewSettings settings;
+  settings.port = options_.outputs.port();
+  settings.name = scene_.name;
+  if (!options_.outputs.view_address.empty()) settings.address = options_.outputs.view_address;
+  auto view = std::make_unique<LiveView>(simulator_, settings);
+  view->on_reset = [this] { begin_scene(); };
+  watched = view.get();
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::signal(signal, [](int) {
+      if (LiveView* running = watched) running->stop();
+    });
+  }
+  fmt::print(stderr, "live view: {}\nOpen this address in a browser; Ctrl-C ends the simulation.\n",
+             view->url());
+  return view;
+}
+
+// One step; false: whoever watches ended the run.
+bool SimRun::step(LiveView* view, StepReport& report) {
+  while (view != nullptr) {
+    if (!view->wait()) return false;
+    scene_.control(simulator_);
+    try {
+      report = view->step();
+      return true;
+    } catch (const InvalidInput& error) {  // a push too strong; a reset leads back
+      print_error(fmt::format("{}; reset it in the page, or end it with Ctrl-C", error.what()));
+    }
+  }
+  scene_.control(simulator_);
+  report = simulator_.step();
+  return true;
 }
 
 std::string SimRun::text() const {
@@ -165,19 +231,25 @@ std::string SimRun::text() const {
                                   format_error(per_step(errors_))));
   line("missed steps",
        fmt::format("{} (tolerance {})", missed_steps(), format_error(simulator_.settings().tolerance)));
+  if (std::isfinite(options_.budget)) {
+    const double mean = budget_steps_ > 0 ? budget_errors_ / static_cast<double>(budget_steps_) : 0.0;
+    line("budget", fmt::format("{:g} ms, reached in {} of {}; error left: worst {}, mean {}",
+                               1e3 * options_.budget, budget_steps_, counted(steps_, "step"),
+                               format_error(budget_worst_), format_error(mean)));
+  }
   line("deepest penetration", fmt::format("{:.3g} m", penetration_));
   const Energy end = simulator_.energy();
   line("energy",
        fmt::format(
            "{:.6g} J at the beginning, {:.6g} J at the end (kinetic {:.3g}, weight {:.3g}, springs {:.3g})",
-           begin_.total(), end.total(), end.kinetic, end.weight, end.springs));
+           begin_.total(), end.total(), end.kinetic, end.weight, end.springs + end.elastic));
   if (balance_) {
     line("energy balance",
          fmt::format("maximum {:.6g} J, work of actuators and applied forces {:.6g} J, created {:.3g} J, "
                      "largest rise {:.3g} J",
                      balance_->maximum(), balance_->work(), balance_->created(), balance_->largest_rise()));
   }
-  if (simulator_.step_count() < planned_steps()) {
+  if (!options_.endless && simulator_.step_count() < planned_steps()) {
     line("stopped early", fmt::format("{} of {} steps in {:g} s", simulator_.step_count(), planned_steps(),
                                       options_.stop_after));
   }
@@ -204,9 +276,10 @@ std::string SimRun::json(const std::string& failure) const {
   out["scheme"] = to_string(simulator_.settings().scheme);
   out["dt"] = simulator_.time_step();
   out["steps"] = simulator_.step_count();
-  out["planned_steps"] = planned_steps();
+  out["planned_steps"] = options_.endless ? steps_ : planned_steps();
   out["steps_per_second"] = simulator_.step_count() / std::max(wall, 1e-12);
   out["cpu_seconds"] = seconds_;
+  out["record_cpu_seconds"] = record_seconds_;
   out["real_time_factor"] = simulated / std::max(wall, 1e-12);
   out["contacts_mean"] = per_step(contacts_);
   out["iterations_mean"] = per_step(iterations_);
@@ -216,6 +289,13 @@ std::string SimRun::json(const std::string& failure) const {
                         {"tolerance", simulator_.settings().tolerance}};
   out["missed_steps"] = missed_steps();
   out["infeasible_steps"] = infeasible_;
+  if (std::isfinite(options_.budget)) {
+    out["budget"] = {
+        {"milliseconds", 1e3 * options_.budget},
+        {"reached", budget_steps_},
+        {"worst_error", budget_worst_},
+        {"mean_error", budget_steps_ > 0 ? budget_errors_ / static_cast<double>(budget_steps_) : 0.0}};
+  }
   out["penetration"] = penetration_;
   out["penetration_end"] = last_penetration_;
   out["time_split"] = {{"kinematics", times_.kinematics},

@@ -11,6 +11,28 @@
 
 namespace tribo::cli {
 
+double parse_number(const std::string& what, const std::string& text) {
+  try {
+    std::size_t used = 0;
+    const double value = std::stod(text, &used);
+    if (used == text.size()) return value;
+  } catch (const std::exception&) {
+  }
+  throw InvalidInput(fmt::format("{}: '{}' is not a number", what, text));
+}
+
+SceneValues parse_parameters(const std::vector<std::string>& assignments) {
+  SceneValues values;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InvalidInput(fmt::format("--set {}: write NAME=VALUE", assignment));
+    }
+    values[assignment.substr(0, equals)] = parse_number("--set " + assignment, assignment.substr(equals + 1));
+  }
+  return values;
+}
+
 const Keyframe& find_keyframe(const World& world, const std::string& wanted, const std::string& file) {
   const std::vector<Keyframe>& keyframes = world.keyframes;
   if (keyframes.empty()) throw InvalidInput(fmt::format("--keyframe {}: {} has none", wanted, file));

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "tribo/sim/world.h"
+#include "tribo/scenes/scene.h"
 
 namespace tribo::cli {
+
+// InvalidInput that names `what` where the text is no number.
+double parse_number(const std::string& what, const std::string& text);
+// NAME=VALUE of --set.
+SceneValues parse_parameters(const std::vector<std::string>& assignments);
 
 // By name, or by number from 0 where no keyframe has that name. InvalidInput lists what there is.
 const Keyframe& find_keyframe(const World& world, const std::string& wanted, const std::string& file);

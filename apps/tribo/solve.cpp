@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -111,16 +112,21 @@ std::string contradictions_text(const Report& report, const FileOrder& order) {
 std::string report_text(const std::string& file, const LoadedProblem& loaded, const FileOrder& order,
                         const Report& report, bool explain) {
   const ContactProblem& problem = loaded.problem;
-  const std::string supplied =
+  std::string supplied =
       report.regularized_count > 0
           ? fmt::format(
                 "  the solver gave {} compliance (near-rigid rule); the certificate is that of the rigid "
                 "problem\n",
                 counted(report.regularized_count, "constraint"))
           : std::string();
+  if (!std::isnan(report.faceted_error)) {
+    supplied += fmt::format(
+        "  friction cones with facets: solved to {:.1e}; the certificate is that of the round cones\n",
+        report.faceted_error);
+  }
   return fmt::format("{}: {}, {}, {}\n  {}: {}, {}, {}, {} ms\n{}{}{}{}", file,
                      counted(problem.contact_count(), "contact"), counted(problem.row_count(), "row"),
-                     counted(problem.dof_count(), "dof"), report.solver, to_string(report.status),
+                     counted(problem.full_dof_count(), "dof"), report.solver, to_string(report.status),
                      counted(report.iterations, "iteration"), counted(report.factorizations, "factorization"),
                      format_ms(report.seconds * 1e3), contradictions_text(report, order), supplied,
                      explain ? stages_text(report) : "", certificate_text(report.certificate, order));

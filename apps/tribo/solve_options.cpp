@@ -79,6 +79,25 @@ std::unique_ptr<Solver> make_named_solver(const std::string& specification) {
   return make_solver(specification);
 }
 
+std::vector<std::string> expand_families(const std::vector<std::string>& words, Law law) {
+  std::vector<std::string> solvers;
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find(':'));
+    bool family = false;
+    for (const SolverInfo& info : solver_catalogue()) {
+      const bool meant = name == "all" || name == to_string(info.family) ||
+                         (name == "classical" && is_classical(info.family));
+      family = family || meant;
+      if (meant && info.make()->supports(law)) solvers.emplace_back(info.name);
+    }
+    if (family && name != word)
+      throw InvalidInput(
+          fmt::format("'{}': {} are several solvers; options are given to one by its name", word, name));
+    if (!family) solvers.push_back(word);
+  }
+  return solvers;
+}
+
 std::vector<std::string> split_solver_list(const std::string& list) {
   std::vector<std::string> solvers;
   std::size_t begin = 0;

@@ -39,4 +39,7 @@ std::unique_ptr<Solver> make_named_solver(const std::string& specification);
 // belongs to the solver before it.
 std::vector<std::string> split_solver_list(const std::string& list);
 
+// "all", "classical" and the names of families become the solvers of that kind that solve the law; others stay.
+std::vector<std::string> expand_families(const std::vector<std::string>& words, Law law);
+
 }  // namespace tribo::cli

@@ -39,7 +39,11 @@ LoadedProblem load_problem(const fs::path& path) {
     throw InvalidInput(fmt::format("{} is a directory: name problem files (.hdf5, .dat)", path.string()));
   }
   try {
-    return read_problem(path);
+    LoadedProblem loaded = read_problem(path);
+    for (const std::string& warning : loaded.warnings) {
+      print_error(fmt::format("warning: {}: {}", path.string(), warning));
+    }
+    return loaded;
   } catch (const std::bad_alloc&) {
     throw InvalidInput(fmt::format("{}: not enough memory to read it", path.string()));
   } catch (const std::exception& exception) {

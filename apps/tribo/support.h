@@ -19,7 +19,7 @@ ExitCode worse(ExitCode a, ExitCode b);
 // Writes "tribo: <message>" to the standard error.
 void print_error(std::string_view message);
 
-// Reads a problem file; InvalidInput always names the file.
+// Reads a problem file; InvalidInput always names the file. Its warnings go to the standard error.
 LoadedProblem load_problem(const std::filesystem::path& path);
 
 // "unknown <what> 'x'; did you mean 'y'? There are: a, b, c"

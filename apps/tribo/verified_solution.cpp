@@ -9,6 +9,7 @@
 #include "apps/tribo/support.h"
 #include "tribo/base/errors.h"
 #include "tribo/problem/certificate.h"
+#include "tribo/problem/divergence.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::cli {

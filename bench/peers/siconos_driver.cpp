@@ -1,9 +1,10 @@
 // tribo_bench_siconos: the five Siconos solvers on a list of problem files, one process per solve.
 //
 //   tribo_bench_siconos [--tolerances 1e-6,1e-8] [--time-cap 5] [--repeat 5] [--methods nsgs,admm]
-//                       [--study | --single] FILE...
+//                       [--study | --single | --namesakes] FILE...
 //
-// --study: also settings that are hardly ever best; --single: only the best single setting of each method.
+// --study: also settings that are hardly ever best; --single: only the best single setting of each method;
+// --namesakes: the solvers that tribo's catalogue has by the same name; --methods chooses of any.
 //
 // A peer that hangs, crashes or exits inside the library costs one row and nothing else: each (problem,
 // settings, tolerance) runs in a forked child, whose CPU time the parent watches, and hands its result back
@@ -55,6 +56,7 @@ struct Arguments {
   int repeat = 5;
   bool study = false;
   bool single = false;
+  bool namesakes = false;
 };
 
 // What a child hands back; the reaction follows in the same mapping.
@@ -222,7 +224,7 @@ void measure_file(const std::string& file, const Arguments& arguments) {
   const SiconosProblem peer(problem);
   if (!problem.has_delassus()) row.build = measure_reduction(problem, arguments.repeat);
   for (const double tolerance : arguments.tolerances) {
-    for (const SiconosVariant& variant : siconos_variants()) {
+    for (const SiconosVariant& variant : arguments.namesakes ? siconos_namesakes() : siconos_variants()) {
       if (selected(variant, arguments)) print_row(measure(problem, peer, variant, tolerance, arguments, row));
     }
   }
@@ -249,6 +251,8 @@ Arguments parse(int argc, char** argv) {
       arguments.repeat = std::stoi(value());
     } else if (word == "--study") {
       arguments.study = true;
+    } else if (word == "--namesakes") {
+      arguments.namesakes = true;
     } else if (word == "--single") {
       arguments.single = true;
     } else if (word.starts_with("--")) {

@@ -156,6 +156,11 @@ void nsn_hybrid(SolverOptions* o) {
   nsn_cslusol(o);
   o->iparam[SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY] = SICONOS_FRICTION_3D_NSN_HYBRID_STRATEGY_VI_EG_NSN;
 }
+// As in the study: the Newton steps without a line search, which Siconos has by default.
+void nsn_hybrid_no_search(SolverOptions* o) {
+  nsn_hybrid(o);
+  nsn_no_search(o);
+}
 void nsn_generated(SolverOptions* o) {
   nsn_cslusol(o);
   o->iparam[SICONOS_FRICTION_3D_NSN_FORMULATION] = SICONOS_FRICTION_3D_NSN_FORMULATION_ALARTCURNIER_GENERATED;
@@ -215,7 +220,84 @@ constexpr SiconosVariant kVariants[] = {
     {"prox", "mumps", kStudy, kMumps, prox_default, kProx},
 };
 
+// What Siconos has of the solvers that tribo's catalogue takes over from Acary et al. (2018), by tribo's names.
+void plain(SolverOptions*) {}
+void nsn_formulation(SolverOptions* o, int search) {
+  nsn(o, search);
+  o->iparam[SICONOS_FRICTION_3D_NSN_FORMULATION] = SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD;
+}
+void jean_moreau(SolverOptions* o) { nsn_formulation(o, SICONOS_FRICTION_3D_NSN_LINESEARCH_NO); }
+void jean_moreau_goldstein(SolverOptions* o) {
+  nsn_formulation(o, SICONOS_FRICTION_3D_NSN_LINESEARCH_GOLDSTEINPRICE);
+}
+void jean_moreau_armijo(SolverOptions* o) { nsn_formulation(o, SICONOS_FRICTION_3D_NSN_LINESEARCH_ARMIJO); }
+void local_jean_moreau(SolverOptions* o) {
+  o->internalSolvers[0]->iparam[SICONOS_FRICTION_3D_NSN_FORMULATION] =
+      SICONOS_FRICTION_3D_NSN_FORMULATION_JEANMOREAU_STD;
+}
+void nsgs_jm(SolverOptions* o) {
+  nsgs_newton(o);
+  local_jean_moreau(o);
+}
+void nsgs_jm_gp(SolverOptions* o) {
+  nsgs_newton_gp(o);
+  local_jean_moreau(o);
+}
+void psor(SolverOptions* o) {
+  nsgs_newton(o);
+  o->iparam[SICONOS_FRICTION_3D_NSGS_RELAXATION] = 1;
+  o->dparam[SICONOS_FRICTION_3D_NSGS_RELAXATION_VALUE] = 1.5;
+}
+void prox_no_search(SolverOptions* o) {
+  o->internalSolvers[0]->iparam[SICONOS_FRICTION_3D_NSN_LINESEARCH] = SICONOS_FRICTION_3D_NSN_LINESEARCH_NO;
+}
+void tresca_vi(SolverOptions* o) {
+  solver_options_update_internal(o, 0, SICONOS_FRICTION_3D_VI_FPP_Cylinder);
+}
+void tresca_gradient(SolverOptions* o) {
+  solver_options_update_internal(o, 0, SICONOS_FRICTION_3D_CONVEXQP_PG_CYLINDER);
+}
+
+constexpr int kNm = SICONOS_FRICTION_3D_NSN_NM;
+
+constexpr SiconosVariant kNamesakes[] = {
+    {"fp-ds", "", kMain, kCsparse, plain, SICONOS_FRICTION_3D_DSFP},
+    {"fp-vi-upk", "", kMain, kCsparse, plain, SICONOS_FRICTION_3D_VI_FPP},
+    {"eg-vi-upk", "", kMain, kCsparse, plain, SICONOS_FRICTION_3D_VI_EG},
+    {"nsn-nm", "", kMain, kCsparse, nsn_no_search, kNm},
+    {"nsn-nm-gp", "", kMain, kCsparse, nsn_goldstein, kNm},
+    {"nsn-nm-a", "", kMain, kCsparse, nsn_armijo, kNm},
+    {"nsn-ac", "", kMain, kCsparse, nsn_no_search, kAc},
+    {"nsn-ac-gp", "", kMain, kCsparse, nsn_goldstein, kAc},
+    {"nsn-ac-a", "", kMain, kCsparse, nsn_armijo, kAc},
+    {"nsn-jm", "", kMain, kCsparse, jean_moreau, kAc},
+    {"nsn-jm-gp", "", kMain, kCsparse, jean_moreau_goldstein, kAc},
+    {"nsn-jm-a", "", kMain, kCsparse, jean_moreau_armijo, kAc},
+    {"nsn-fb", "", kMain, kCsparse, nsn_no_search, kFb},
+    {"nsn-fb-gp", "", kMain, kCsparse, nsn_goldstein, kFb},
+    {"nsn-fb-a", "", kMain, kCsparse, nsn_armijo, kFb},
+    {"nsn-ac-hybrid", "", kMain, kCsparse, nsn_hybrid_no_search, kAc},
+    {"nsgs-ac", "", kMain, kCsparse, nsgs_newton, kNsgs},
+    {"nsgs-jm", "", kMain, kCsparse, nsgs_jm, kNsgs},
+    {"nsgs-ac-gp", "", kMain, kCsparse, nsgs_newton_gp, kNsgs},
+    {"nsgs-jm-gp", "", kMain, kCsparse, nsgs_jm_gp, kNsgs},
+    {"nsgs-fp-ds-one", "", kMain, kCsparse, nsgs_projection, kNsgs},
+    {"nsgs-fp-vi-upk", "", kMain, kCsparse, nsgs_projection_iterated, kNsgs},
+    {"nsgs-exact", "", kMain, kCsparse, nsgs_quartic, kNsgs},
+    {"psor-ac", "", kMain, kCsparse, psor, kNsgs},
+    {"ppa-nsn-ac", "", kMain, kCsparse, prox_no_search, kProx},
+    {"ppa-nsn-ac-gp", "", kMain, kCsparse, prox_default, kProx},
+    {"ppa-nsgs-ac", "", kMain, kCsparse, prox_nsgs, kProx},
+    {"pana-pgs-convexqp-pg", "", kMain, kCsparse, plain, SICONOS_FRICTION_3D_PFP},
+    {"tresca-nsgs-fp-vi-upk", "", kMain, kCsparse, plain, SICONOS_FRICTION_3D_TFP},
+    {"tresca-fp-vi-upk", "", kMain, kCsparse, tresca_vi, SICONOS_FRICTION_3D_TFP},
+    {"tresca-convexqp-pg", "", kMain, kCsparse, tresca_gradient, SICONOS_FRICTION_3D_TFP},
+    {"aclm-nsgs-fp-vi-upk", "", kMain, kCsparse, plain, SICONOS_FRICTION_3D_ACLMFP},
+};
+
 }  // namespace
+
+std::span<const SiconosVariant> siconos_namesakes() { return kNamesakes; }
 
 SiconosProblem::SiconosProblem(const ContactProblem& problem) {
   const BlockMatrix w = delassus_matrix(problem);

@@ -45,6 +45,8 @@ struct SiconosVariant {
 };
 
 std::span<const SiconosVariant> siconos_variants();
+// Siconos' solvers of the names that they have in tribo's catalogue (`tribo solvers classical`).
+std::span<const SiconosVariant> siconos_namesakes();
 
 // Options of a variant, ready for one call of fc3d_driver.
 Options make_options(const SiconosVariant& variant, double tolerance, int max_iterations);

@@ -4,6 +4,7 @@ import html
 import pathlib
 
 from report import charts
+from studies.ablation import ablation_section
 from studies.extremes import extremes_section
 from report.page import STYLE, cell, milliseconds, read_csv, read_machines, table
 from report.problems import problems_section
@@ -65,7 +66,7 @@ def write_page(out):
     out = pathlib.Path(out)
     machines = read_machines(out)
     newest = max((m.get("date", "") for m in machines.values()), default="")
-    sections = [towers_section(out), heights_section(out), problems_section(out), extremes_section(out), studies_section(out), pile_section(out),
+    sections = [towers_section(out), heights_section(out), problems_section(out), extremes_section(out), ablation_section(out), studies_section(out), pile_section(out),
                 sim_section(out), robots_section(out), kernels_section(out)]  # fmt: skip
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>tribo benchmarks</title><style>{STYLE}</style>'

@@ -14,6 +14,7 @@
 #include "measure.h"
 #include "studies/studies.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo::bench {

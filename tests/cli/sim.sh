@@ -66,6 +66,29 @@ grep '"state_hash"' out >by_name
 expect 0 sim crate.xml --time 0.02 --keyframe 0 --json
 [ -s by_name ] && grep '"state_hash"' out | cmp -s - by_name || fail "keyframe 0 is not keyframe 'lifted'"
 
+# A start from a file: a whole state, joints by name, a frame of a recording; the run goes on from what was saved.
+echo '{"joints": {"float": {"q": [0, 0, 0.5, 1, 0, 0, 0]}, "pivot": {"q": 0.3}}}' >lifted.json
+expect 0 sim crate.xml --time 0.02 --keyframe lifted --zero-control --json
+grep '"state_hash"' out >by_keyframe
+expect 0 sim crate.xml --time 0.02 --state lifted.json --json --save-state end.json
+[ -s by_keyframe ] && grep '"state_hash"' out | cmp -s - by_keyframe || fail "--state is not the keyframe of the same numbers"
+expect 0 sim crate.xml --time 0.04 --state lifted.json --json --record whole.h5
+grep '"state_hash"' out >whole
+expect 0 sim crate.xml --time 0.02 --state end.json --json
+grep '"state_hash"' out | cmp -s - whole || fail "a run from a saved state is not the run that went on"
+expect 0 sim crate.xml --time 0.02 --state whole.h5 --state-frame 10 --json
+grep '"state_hash"' out | cmp -s - whole || fail "a run from a frame of a recording is not the run that went on"
+expect 0 sim --scene spin --time 0.01 --save-state spun.json
+expect 0 sim --scene spin --time 0.01 --state spun.json
+echo '{"v": [1, 2]}' >short.json
+expect_error "short.json: v: has 2 numbers; this model needs 7" sim crate.xml --state short.json
+expect_error "there is no such file" sim crate.xml --state none.json
+expect_error "--state-frame belongs to --state" sim crate.xml --state-frame 3
+expect_error "only a recording (.h5) has frames" sim crate.xml --state end.json --state-frame 3
+expect_error "numbered from 0 to 20" sim crate.xml --state whole.h5 --state-frame 21
+expect_error "exclude each other" sim crate.xml --state end.json --keyframe 0
+expect_error "are the same file" sim crate.xml --state end.json --save-state end.json
+
 # Ground that cannot be read: an error, or a warning where that is allowed.
 sed 's|<worldbody>|<asset><mesh name="rock" file="rock.obj"/></asset><worldbody><geom type="mesh" mesh="rock"/>|' \
   crate.xml >rocky.xml
@@ -305,6 +328,41 @@ assert abs(a["energy"]["end"]["total"] - b["energy"]["end"]["total"]) < 1e-9
 '
 expect_error "finite stiffness" sim --scene clutter --write-mjcf clutter.xml
 expect_error "same file" sim pyramid.xml --write-mjcf pyramid.xml
+
+# A budget that no solve can keep: what was left is reported, and it is no failure.
+expect 0 sim --scene clutter --set bodies=10 --time 0.3 --no-warm-start --budget 1e-6 --json
+check_python "budget that cannot be kept" '
+import json
+d = json.load(open("out"))
+b = d["budget"]
+assert abs(b["milliseconds"] - 1e-6) < 1e-15 and 0 < b["reached"] == d["missed_steps"] <= d["steps"], (b, d["missed_steps"])
+assert b["worst_error"] >= b["mean_error"] > d["certificate"]["tolerance"], b
+'
+expect 0 sim --scene slope --time 0.01 --budget 1000 --json
+check_python "budget that is kept" '
+import json
+b = json.load(open("out"))["budget"]
+assert b["reached"] == 0 and b["worst_error"] == 0, b
+'
+expect_error "budget" sim --scene slope --budget 0
+
+# A robot of the user's in the place of one of primitives.
+mkdir -p models/pal_talos
+cat >models/pal_talos/talos_motor.xml <<'XML'
+<mujoco><worldbody><body name="doll" pos="0 0 5"><freejoint/><geom type="sphere" size="0.1" mass="3"/></body></worldbody></mujoco>
+XML
+expect 0 sim --scene humanoid-fall --set height=0.95 --models models --time 0.05 --json
+check_python "a model in the place of the humanoid" '
+import json
+o = json.load(open("out"))["observables"]
+assert abs(o["pelvis_height"] - (0.95 - 9.81 * 0.05 ** 2 / 2)) < 1e-3, o
+'
+expect_error "no robot that a model could replace; these have: humanoid-fall" sim --scene stack --models models
+expect_error "models/wonik_allegro/right_hand.xml, which is not there" sim --scene hand-cubes --models models
+expect_error "there is no such folder" sim --scene hand-cubes --models nowhere
+expect_error "--models belongs to --scene" sim crate.xml --models models
+expect 0 scenes
+expect_in out "--models DIR: the quadruped from DIR/unitree_a1/a1.xml"
 
 # The list of scenes.
 expect 0 scenes

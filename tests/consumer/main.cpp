@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "tribo/formats/problem_file.h"
-#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/catalogue.h"
 #include "tribo/version.h"
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/dense_twin.h"
 #include "tests/support/hdf5_maker.h"
 #include "tests/support/random.h"
 #include "tests/support/temporary_folder.h"
@@ -295,7 +296,7 @@ TEST_F(FclibReader, ErrorsNameTheFileAndTheDataset) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   expect([](Hdf5Maker&) {}, "neither fclib_local nor fclib_global");
   expect([](Hdf5Maker& maker) { local(maker), global(maker); }, "both");
-  expect([](Hdf5Maker& maker) { maker.group("/fclib_global_rolling"); }, "rolling friction");
+  expect([](Hdf5Maker& maker) { maker.group("/fclib_rolling"); }, "rolling friction");
   expect(changed("/fclib_local/spacedim", {5}), "rolling");
   expect(changed("/fclib_local/spacedim", {4}), "/fclib_local/spacedim is 4");
   expect(changed("/fclib_local/spacedim", {3, 3}), "/fclib_local/spacedim has 2 values");
@@ -338,30 +339,69 @@ TEST_F(FclibReader, ErrorsNameTheFileAndTheDataset) {
       "/fclib_local/R is missing");
 }
 
-TEST_F(FclibReader, CompressedDataAreRefusedWithAdvice) {
-  const std::string message = error_of([&](Hdf5Maker& maker) {
+// Two contacts on a body of two rotations and three velocities: the first slides (mu_r = 0), the second rolls (mu = 0).
+TEST_F(FclibReader, RollingFrictionWhereOneOfTheCoefficientsIsZero) {
+  // Columns (n, t1, t2, r1, r2) of both contacts: all different, so that a wrong place shows.
+  Matrix h(5, 10);
+  for (Index r = 0; r < 5; ++r) {
+    for (Index c = 0; c < 10; ++c) h(r, c) = 1.0 + r + 10.0 * c + (r == c % 5 ? 0.5 : 0.0);
+  }
+  const auto fill = [&](const std::vector<double>& mu, const std::vector<double>& mu_r) {
+    return [=, this](Hdf5Maker& maker) {
+      maker.group("/fclib_global_rolling").ints("/fclib_global_rolling/spacedim", {5});
+      maker.matrix("/fclib_global_rolling/M", triplets(Matrix(Matrix::Identity(5, 5) * 2.0)));
+      maker.matrix("/fclib_global_rolling/H", triplets(h)).group("/fclib_global_rolling/vectors");
+      maker.reals("/fclib_global_rolling/vectors/f", {1, 2, 3, 4, 5});
+      maker.reals("/fclib_global_rolling/vectors/w", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+      maker.reals("/fclib_global_rolling/vectors/mu", mu).reals("/fclib_global_rolling/vectors/mu_r", mu_r);
+      maker.group("/guesses").group("/guesses/1");
+      maker.reals("/guesses/1/r", {1, 2, 3, 0, 0, 6, 0, 0, 9, 10});
+    };
+  };
+  const LoadedProblem loaded = read(fill({0.3, 0.0}, {0.0, 0.02}));
+  EXPECT_EQ(loaded.format, "FCLIB global rolling, triplet");
+  const ContactProblem& problem = loaded.problem;
+  ASSERT_EQ(problem.contact_count(), 2);
+  ASSERT_EQ(problem.row_count(), 6);
+  EXPECT_EQ(problem.friction(0), 0.3);
+  EXPECT_EQ(problem.friction(1), 0.02);
+  const std::vector<Index> columns{1, 2, 0, 8, 9, 5};  // (t1, t2, n) of the first, (r1, r2, n) of the second
+  const test::DenseTwin twin(problem);
+  for (Index k = 0; k < 6; ++k) {
+    EXPECT_EQ(Vector(twin.j.row(k)), Vector(h.col(columns[k]))) << k;
+    EXPECT_EQ(problem.bias()[k], 1.0 + columns[k]);
+    EXPECT_EQ(loaded.guess.value()[k], 1.0 + columns[k]);
+  }
+  const std::string refusal = error_of(fill({0.3, 0.5}, {0.0, 0.02}));
+  EXPECT_NE(refusal.find("mu_r [1] is 0.02 where the sliding friction is 0.5"), std::string::npos) << refusal;
+  EXPECT_NE(error_of(fill({0.3}, {0.0})).find("5 per contact"), std::string::npos);
+}
+
+// More of it in hdf5_chunks_test.cpp.
+TEST_F(FclibReader, CompressedDataAreRead) {
+  const LoadedProblem loaded = read([&](Hdf5Maker& maker) {
     local(maker);
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     const hsize_t chunk = 3;
     H5Pset_chunk(creation, 1, &chunk);
     H5Pset_shuffle(creation);
+    H5Pset_deflate(creation, 4);
     maker.remove("/fclib_local/vectors/q")
         .reals("/fclib_local/vectors/q", {1, 2, 3}, H5T_IEEE_F64LE, creation);
     H5Pclose(creation);
   });
-  EXPECT_NE(message.find("/fclib_local/vectors/q"), std::string::npos) << message;
-  EXPECT_NE(message.find("h5repack"), std::string::npos) << message;
+  EXPECT_EQ(loaded.problem.free_velocity(), Vec3(2, 3, 1));
 }
 
 TEST_F(FclibReader, MassMatrixThatIsTooLargeOrIndefiniteIsRefused) {
-  const auto chain = [&](Index dofs, double coupling) {
+  const auto chain = [&](Index dofs, double coupling, double skew = 0.0) {
     return error_of([&](Hdf5Maker& maker) {
       StoredMatrix mass{dofs, dofs, 0, {}, {}, {}};
       for (int d = 0; d < dofs; ++d) {
         const int next = d + 1 < dofs ? d + 1 : d;
         mass.p.insert(mass.p.end(), {d, d, next});
         mass.i.insert(mass.i.end(), {d, next, d});
-        mass.x.insert(mass.x.end(), {4.0, d == next ? 0.0 : coupling, d == next ? 0.0 : coupling});
+        mass.x.insert(mass.x.end(), {4.0, d == next ? 0.0 : coupling, d == next ? 0.0 : coupling + skew});
       }
       mass.nz = static_cast<int>(mass.x.size());
       maker.group("/fclib_global").ints("/fclib_global/spacedim", {3}).group("/fclib_global/vectors");
@@ -372,7 +412,9 @@ TEST_F(FclibReader, MassMatrixThatIsTooLargeOrIndefiniteIsRefused) {
   };
   EXPECT_EQ(chain(50, 1.0), "");
   EXPECT_NE(chain(50, 9.0).find("not positive definite"), std::string::npos);
-  EXPECT_NE(chain(6000, 1.0).find("couples 6000 degrees of freedom"), std::string::npos);
+  EXPECT_EQ(chain(6000, 1.0), "");  // a sparse tree
+  EXPECT_NE(chain(6000, 9.0).find("mass of tree 0 is not positive definite"), std::string::npos);
+  EXPECT_NE(chain(6000, 1.0, 0.1).find("couples 6000 degrees of freedom"), std::string::npos);
 }
 
 TEST(Hdf5Reader, TextIsMadeUtf8) {

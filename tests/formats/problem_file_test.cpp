@@ -17,6 +17,7 @@
 #include "tribo/formats/hdf5_reader.h"
 #include "tribo/generate/generators.h"
 #include "tribo/problem/certificate.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo {
 namespace {
@@ -153,6 +154,21 @@ TEST_F(ProblemFile, TheSameProblemGivesTheSameBytes) {
   write_problem(folder_ / "a.hdf5", problem);
   write_problem(folder_ / "b.hdf5", problem);
   EXPECT_EQ(load(folder_ / "a.hdf5"), load(folder_ / "b.hdf5"));
+}
+
+TEST_F(ProblemFile, CompressedFilesComeBackEqualAndAreSmaller) {
+  const ContactProblem tower = generate("tower", {.bodies = 200});
+  for (const ContactProblem& problem : {tower, test::mixed_problem(3), test::lifted_problem(2, 0.1)}) {
+    Solution solution;
+    solution.impulse = Vector::LinSpaced(problem.row_count(), 0.0, 1.0);
+    const LoadedProblem loaded = round_trip(problem, {.solution = &solution, .compress = true});
+    EXPECT_TRUE(loaded.problem == problem);
+    EXPECT_EQ(loaded.solution.value(), solution.impulse);
+  }
+  round_trip(tower);
+  const auto plain = fs::file_size(folder_ / "p.hdf5");
+  round_trip(tower, {.compress = true});
+  EXPECT_LT(fs::file_size(folder_ / "p.hdf5"), plain / 2);
 }
 
 TEST_F(ProblemFile, GuessAndTextsComeBack) {

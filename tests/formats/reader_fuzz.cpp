@@ -26,6 +26,7 @@
 #include "tribo/base/errors.h"
 #include "tribo/formats/problem_file.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo::test {
 namespace {
@@ -52,6 +53,8 @@ std::vector<Seed> make_seeds(const fs::path& folder) {
     solution.impulse = guess;
     write_problem(path, problem,
                   {.title = "seed", .description = "of a fuzz", .solution = &solution, .guess = &guess});
+    seeds.push_back({load(path), true});
+    write_problem(path, problem, {.title = "seed", .solution = &solution, .guess = &guess, .compress = true});
     seeds.push_back({load(path), true});
   };
   add(mixed_problem(1));

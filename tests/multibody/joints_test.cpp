@@ -60,7 +60,9 @@ TEST_P(JointTypes, DifferenceUndoesIntegration) {
   integrate(model, state.v, 0.7, to);
   difference(model, state.q, to, v);
   EXPECT_LE((v - 0.7 * state.v).norm(), 1e-14);
-  if (traits_.quaternion >= 0) EXPECT_NEAR(to.segment<4>(traits_.quaternion).norm(), 1.0, 1e-15);
+  if (traits_.quaternion >= 0) {
+    EXPECT_NEAR(to.segment<4>(traits_.quaternion).norm(), 1.0, 1e-15);
+  }
 }
 
 // Columns and drift against differences of poses and of velocities along the motion.
@@ -94,7 +96,7 @@ TEST_P(JointTypes, ColumnsAreDerivativesOfThePose) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, JointTypes, testing::Range<std::size_t>(0, kJointTraits.size()),
-                         [](const auto& info) { return std::string(kJointTraits[info.param].name); });
+                         [](const auto& tested) { return std::string(kJointTraits[tested.param].name); });
 
 }  // namespace
 }  // namespace tribo

@@ -11,6 +11,7 @@
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/base/errors.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo {
 namespace {

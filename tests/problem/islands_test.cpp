@@ -7,6 +7,7 @@
 #include "tests/support/small_problems.h"
 #include "tribo/generate/generators.h"
 #include "tribo/problem/certificate.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+#include <cmath>
 #include <string>
 
 #include "tests/support/dense_twin.h"
@@ -141,6 +143,43 @@ TEST(Lift, RefusesIndefiniteMatrices) {
   Matrix second = Matrix::Identity(6, 6);
   second(5, 5) = -0.5;
   EXPECT_NE(refusal(second).find("constraint 1"), std::string::npos);
+}
+
+// W of rank 3 in 12 rows with entries rounded to six significant digits, as printed files have them: indefinite by
+// some 1e-6, accepted, and a solution of the rounded problem is judged by the rounded W.
+TEST(Lift, AcceptsMatricesPrintedWithSixDigits) {
+  test::Random random(12);
+  const Matrix g = random.matrix(12, 3);
+  Matrix w = g * g.transpose();
+  for (Index r = 0; r < 12; ++r) {
+    for (Index c = 0; c < 12; ++c) {
+      const double digit =
+          std::pow(10.0, std::floor(std::log10(std::abs(w(std::max(r, c), std::min(r, c))))) - 5);
+      w(r, c) = std::round(w(std::max(r, c), std::min(r, c)) / digit) * digit;
+    }
+  }
+  w = w.selfadjointView<Eigen::Lower>();
+  const Eigen::SelfAdjointEigenSolver<Matrix> spectrum(w);
+  const double negative = -spectrum.eigenvalues()[0];
+  ASSERT_GT(negative, 1e-7 * spectrum.eigenvalues()[11]);
+
+  IndefiniteShare indefinite;
+  const ContactProblem problem = lift(blocks_of(w, contact_starts(4)), Vector::LinSpaced(12, -1.0, 1.0),
+                                      std::vector<ConstraintSpec>(4), &indefinite);
+  EXPECT_NEAR(indefinite.share, negative / spectrum.eigenvalues()[11], 1e-12);
+  EXPECT_EQ(indefinite.constraint, 0);
+  EXPECT_EQ(problem.delassus().to_dense(), w);  // the authority is what the file says
+  const Matrix j = test::DenseTwin(problem).j;
+  EXPECT_LT((j * j.transpose() - w).norm(), 20 * negative);
+}
+
+// Ten times more noise than printing explains.
+TEST(Lift, RefusesMoreThanRoundingExplains) {
+  test::Random random(13);
+  const Matrix g = random.matrix(12, 3);
+  Matrix w = g * g.transpose();
+  w -= 1e-4 * w.norm() * Matrix::Identity(12, 12);
+  EXPECT_NE(refusal(w).find("indefinite"), std::string::npos);
 }
 
 TEST(Lift, ToleratesRoundingBelowZero) {

@@ -6,6 +6,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random.h"
 #include "tribo/base/errors.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo {
 namespace {

@@ -80,6 +80,38 @@ TEST(Scene, PyramidAndWallStand) {
   EXPECT_LE(run("wall", {{"rows", 3}, {"columns", 3}}, {.time = 0.5})["drift"], 1e-6);
 }
 
+// Structures stand while nothing hits them, and what is hit hard does not.
+TEST(Scene, MasonryStandsUntilItIsHit) {
+  for (const char* name : {"kapla-tower", "kapla-house", "arch-bridge", "low-wall"}) {
+    const Outcome still = run(name, {{"hits", 0}}, {.time = 0.1});
+    EXPECT_EQ(still["standing"], still["blocks"]) << name;
+    EXPECT_LE(still["fastest"], 0.02) << name;
+  }
+  const Outcome hit = run("kapla-tower", {{"planks", 20}, {"hits", 30}, {"speed", 3.0}}, {.time = 0.4});
+  EXPECT_LT(hit["standing"], hit["blocks"]);
+}
+
+// The links of a chain cannot leave each other: the last one never gets further from the peg than the chain is long.
+TEST(Scene, HangingChainHoldsTogether) {
+  Scene scene = make_scene("hanging-chain", {{"links", 6}});
+  Simulator simulator(scene.world, scene.settings);
+  simulator.set_state(scene.start);
+  const double pitch = 0.1 - 2.0 * 0.008, peg = -0.05 + 2.3 * 0.008;
+  while (simulator.state().time < 0.4) {
+    simulator.step();
+    for (Index link = 1; link < 6; ++link) {
+      const double apart =
+          (simulator.kinematics().pose(link + 1).position - simulator.kinematics().pose(link).position)
+              .norm();
+      ASSERT_LE(apart, pitch + 1e-3) << link;
+    }
+  }
+  // It hangs: the last link is below the peg and within the chain's length of it.
+  const Vec3 last = simulator.kinematics().pose(6).position;
+  EXPECT_LT(last.z(), -0.1);
+  EXPECT_LE((last - Vec3(peg, 0.0, 0.0)).norm(), 6 * pitch + 1e-3);
+}
+
 // First order: v h / 2 short, and half of that with half the step.
 TEST(Scene, SlidingBlockStopsWhereCoulombSays) {
   double before = 0.0;

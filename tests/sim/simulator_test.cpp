@@ -346,6 +346,18 @@ TEST(Simulator, BadInputIsRefusedByName) {
               Simulator s(w);
             }).find("time step"),
             std::string::npos);
+  EXPECT_NE(message([] {  // a massive point that floats, and turns with what hangs on it by a ball joint
+              World w;
+              ModelBuilder builder;
+              builder.add_free_body("point", {}, {1.0, Vec3::Zero(), Mat3::Zero()});
+              const Index ball = builder.add_body(
+                  {.name = "ball", .parent = 1, .inertia = {1.0, Vec3::Zero(), Mat3::Identity()}});
+              builder.add_joint({.body = ball, .kind = JointKind::ball});
+              w.model = builder.build();
+              Simulator s(w);
+            })
+                .find("the mass matrix is singular: a joint of body \"ball\""),
+            std::string::npos);
   EXPECT_NE(message([&] {
               SimulatorSettings s;
               s.solver = "magic";

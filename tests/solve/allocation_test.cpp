@@ -10,6 +10,7 @@
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {

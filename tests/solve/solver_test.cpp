@@ -13,6 +13,7 @@
 #include "tests/support/small_problems.h"
 #include "tribo/base/errors.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {

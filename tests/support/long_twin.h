@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/formats/full_form.h"
 #include "tribo/problem/contact_problem.h"
 
 namespace tribo::test {
@@ -18,26 +19,17 @@ class LongTwin {
   using LongVector = Eigen::Matrix<Long, Eigen::Dynamic, 1>;
 
   explicit LongTwin(const ContactProblem& problem) : problem_(problem) {
-    const Index rows = problem.row_count(), dofs = problem.dof_count();
-    LongMatrix a = LongMatrix::Zero(dofs, dofs), j = LongMatrix::Zero(rows, dofs);
-    for (Index t = 0; t < problem.tree_count(); ++t) {
-      const Index at = problem.mass().block_start(t), n = problem.mass().block_size(t);
-      a.block(at, at, n, n) = problem.mass().block(t).cast<Long>();
-    }
-    const BlockJacobian& jacobian = problem.jacobian();
-    for (Index i = 0; i < problem.constraint_count(); ++i) {
-      for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-        j.block(problem.row(i), jacobian.piece_dof(p), problem.rows(i), jacobian.piece_cols(p)) =
-            jacobian.piece(i, p).cast<Long>();
-      }
-    }
+    // Over all degrees of freedom as they were given, those of sparse trees included.
+    const LongMatrix a = dense(detail::full_mass(problem));
+    const LongMatrix j = dense(detail::full_jacobian(problem)).transpose();
     const Eigen::LLT<LongMatrix> factor(a);
-    const LongVector b = problem.momentum().cast<Long>(), v = factor.solve(b);
+    const LongVector b = detail::full_momentum(problem).cast<Long>(), v = factor.solve(b);
     w_ = j * factor.solve(j.transpose());
     q_ = j * v + problem.bias().cast<Long>();
-    for (Index t = 0; t < problem.tree_count(); ++t) {
-      const Index at = problem.mass().block_start(t), n = problem.mass().block_size(t);
+    Index at = 0;
+    for (const Index n : detail::full_tree_sizes(problem)) {
       energy_ = std::max(energy_, std::sqrt(b.segment(at, n).dot(v.segment(at, n))));
+      at += n;
     }
     scale_.resize(problem.constraint_count());
     for (Index i = 0; i < problem.constraint_count(); ++i) {
@@ -72,6 +64,11 @@ class LongTwin {
   }
 
  private:
+  static LongMatrix dense(const detail::SparseMatrix& matrix) {
+    LongMatrix out = LongMatrix::Zero(matrix.rows, matrix.cols);
+    for (const ScalarTriplet& entry : matrix.entries) out(entry.row, entry.col) = entry.value;
+    return out;
+  }
   template <class Action>
   void for_each(const Action& action) const {
     for (Index i = 0; i < problem_.constraint_count(); ++i) {

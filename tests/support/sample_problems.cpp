@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/support/random.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo::test {
 

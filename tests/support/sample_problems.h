@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/problem/lift.h"
 
 namespace tribo::test {

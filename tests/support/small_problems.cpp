@@ -7,6 +7,7 @@
 
 #include "tests/support/random.h"
 #include "tribo/math/cone.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo::test {
 

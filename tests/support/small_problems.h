@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo::test {
 

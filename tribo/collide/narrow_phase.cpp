@@ -61,15 +61,15 @@ constexpr Table make_table() {
   for (const ShapeKind convex : {sphere, capsule, box, cylinder, ellipsoid, hull}) {
     set(convex, mesh, collide_convex_mesh);
     set(convex, height_field, collide_convex_height_field);
-    set(convex, distance_field, collide_convex_field);
+    set(convex, distance_field, collide_convex_distance_field);
   }
   set(plane, mesh, collide_plane_surface);
   set(plane, distance_field, collide_plane_surface);
   set(mesh, mesh, collide_mesh_mesh);
   set(mesh, height_field, collide_mesh_height_field);
-  set(mesh, distance_field, collide_surface_field);
-  set(distance_field, distance_field, collide_surface_field);
-  set(height_field, distance_field, collide_height_field_field);
+  set(mesh, distance_field, collide_surface_distance_field);
+  set(distance_field, distance_field, collide_surface_distance_field);
+  set(height_field, distance_field, collide_height_field_distance_field);
   return t;
 }
 

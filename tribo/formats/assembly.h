@@ -10,6 +10,7 @@
 // Dual (local, Delassus) form: u = W lambda + q, through lift().
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tribo/problem/contact_problem.h"
@@ -39,7 +40,7 @@ RowMap map_rows(const std::vector<ConstraintSpec>& constraints, Index space_dime
 // First row of every constraint, and the number of rows at the end.
 std::vector<Index> row_starts(const std::vector<ConstraintSpec>& constraints);
 
-// to[map[k]] = from[k].
+// to[map[k]] = from[k]; entries whose place is negative have none in memory.
 void scatter(const Vector& from, const std::vector<Index>& map, Vector& to);
 // from[map[k]] for all k.
 Vector gather(const Vector& from, const std::vector<Index>& map);
@@ -55,7 +56,9 @@ struct PrimalParts {
   // into them, since one 6x6 block is much cheaper for every solver than six 1x1 blocks.
   Index body_size = 6;
   // The exact partition, where it is known; otherwise found in the patterns of M and J.
-  std::vector<Index> tree_sizes;   // [trees]        consecutive
+  std::vector<Index> tree_sizes;  // [trees]        consecutive
+  std::vector<Index>
+      sparse_trees;  // those whose mass is a sparse block; where the partition is not known, large sparse ones
   std::vector<Index> piece_count;  // [constraints]  how many trees the constraint touches
   std::vector<Index> piece_tree;   // [pieces]       which
   // The explicit W of a problem in Delassus form whose A and J are nevertheless given; none if it has no
@@ -69,8 +72,12 @@ struct DualParts {
   Vector free_velocity;   // q  [rows]
 };
 
-// Indices must be in range; everything else is checked here or by the builder (InvalidInput).
-ContactProblem assemble(const PrimalParts& parts);
-ContactProblem assemble(const DualParts& parts);
+// Indices must be in range; everything else is checked here or by the builder (InvalidInput). `indefinite`: of a W
+// that has to be lifted.
+ContactProblem assemble(const PrimalParts& parts, IndefiniteShare* indefinite = nullptr);
+ContactProblem assemble(const DualParts& parts, IndefiniteShare* indefinite = nullptr);
+
+// What a reader says about a W that is indefinite by rounding: none or one warning.
+std::vector<std::string> warnings_of(const IndefiniteShare& indefinite);
 
 }  // namespace tribo::detail

@@ -3,115 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "tribo/base/errors.h"
 #include "tribo/formats/assembly.h"
+#include "tribo/formats/fclib_matrix.h"
 #include "tribo/formats/fclib_writer.h"
 #include "tribo/formats/hdf5_reader.h"
 
 namespace tribo::detail {
 namespace {
 
-enum class Storage { triplet, compressed_columns, compressed_rows };
-
-const char* to_string(Storage storage) {
-  switch (storage) {
-    case Storage::triplet:
-      return "triplet";
-    case Storage::compressed_columns:
-      return "CSC";
-    case Storage::compressed_rows:
-      return "CSR";
-  }
-  return "unknown";
-}
-
-Storage storage_of(const Hdf5Reader& file, const std::string& group) {
-  const std::int64_t nz = file.integer(group + "/nz");
-  if (nz >= 0) return Storage::triplet;
-  if (nz == -1) return Storage::compressed_columns;
-  if (nz == -2) return Storage::compressed_rows;
-  file.fail(group + "/nz", fmt::format("is {}: >= 0 (triplet), -1 (CSC) and -2 (CSR) are known", nz));
-}
-
-// The entries of a compressed matrix; `outer` counts columns (CSC) or rows (CSR), i holds the other index.
-std::vector<ScalarTriplet> expand(const Hdf5Reader& file, const std::string& group, Index outer,
-                                  const std::vector<Index>& inner, const Vector& x, bool columns) {
-  const Index size = static_cast<Index>(inner.size());
-  const std::vector<Index> p = file.indices_of_size(group + "/p", outer + 1, 0, size);
-  std::vector<ScalarTriplet> entries;
-  entries.reserve(inner.size());
-  for (Index o = 0; o < outer; ++o) {
-    if (p[o] > p[o + 1]) file.fail(group + "/p", fmt::format("decreases from [{}] to [{}]", o, o + 1));
-    for (Index k = p[o]; k < p[o + 1]; ++k) {
-      entries.push_back(columns ? ScalarTriplet{inner[k], o, x[k]} : ScalarTriplet{o, inner[k], x[k]});
-    }
-  }
-  return entries;
-}
-
-// A matrix group that must be rows x cols.
-SparseMatrix read_matrix(const Hdf5Reader& file, const std::string& group, Index rows, Index cols) {
-  if (!file.has(group)) file.fail(group, "is missing");
-  for (const auto& [name, size] : {std::pair("/m", rows), std::pair("/n", cols)}) {
-    const std::int64_t stored = file.integer(group + name);
-    if (stored != size) {
-      file.fail(group + name,
-                fmt::format("is {}: the vectors of the file ask for {} x {}", stored, rows, cols));
-    }
-  }
-  SparseMatrix matrix{rows, cols, {}};
-  const Storage storage = storage_of(file, group);
-  const Vector x = file.reals(group + "/x");
-  const Index size = static_cast<Index>(x.size());
-  const Index inner = storage == Storage::compressed_rows ? cols : rows;
-  const std::vector<Index> i = file.indices_of_size(group + "/i", size, 0, inner - 1);
-  if (storage != Storage::triplet) {
-    const bool columns = storage == Storage::compressed_columns;
-    matrix.entries = expand(file, group, columns ? cols : rows, i, x, columns);
-    return matrix;
-  }
-  const std::int64_t count = file.integer(group + "/nz");
-  if (count > size) file.fail(group + "/nz", fmt::format("is {} where {} entries are stored", count, size));
-  const std::vector<Index> p = file.indices_of_size(group + "/p", size, 0, cols - 1);
-  matrix.entries.reserve(count);
-  for (Index k = 0; k < count; ++k) matrix.entries.push_back({i[k], p[k], x[k]});
-  return matrix;
-}
-
-void append(const SparseMatrix& from, const std::vector<Index>* rows, const std::vector<Index>& cols,
-            SparseMatrix& to) {
-  to.entries.reserve(to.entries.size() + from.entries.size());
-  for (const ScalarTriplet& entry : from.entries) {
-    to.entries.push_back({rows != nullptr ? (*rows)[entry.row] : entry.row, cols[entry.col], entry.value});
-  }
-}
-
-SparseMatrix transposed(SparseMatrix matrix) {
-  std::swap(matrix.rows, matrix.cols);
-  for (ScalarTriplet& entry : matrix.entries) std::swap(entry.row, entry.col);
-  return matrix;
-}
-
 std::string problem_group(const Hdf5Reader& file) {
-  for (const char* rolling : {"/fclib_global_rolling", "/fclib_local_rolling", "/fclib_rolling"}) {
-    if (file.has(rolling))
-      file.fail(rolling,
-                "holds a problem with rolling friction, which tribo does not read: its cone, a product of "
-                "sliding and rolling, is not the elliptic one");
+  constexpr std::array<const char*, 4> kGroups{"/fclib_local", "/fclib_global", "/fclib_local_rolling",
+                                               "/fclib_global_rolling"};
+  std::string found;
+  for (const char* group : kGroups) {
+    if (!file.has(group)) continue;
+    if (!found.empty())
+      file.fail("/", fmt::format("holds both {} and {}; one problem per file", found.substr(1), group + 1));
+    found = group;
   }
-  const bool local = file.has("/fclib_local");
-  const bool global = file.has("/fclib_global");
-  if (local && global) file.fail("/", "holds both fclib_local and fclib_global; one problem per file");
-  if (!local && !global)
+  if (found.empty()) {
+    if (file.has("/fclib_rolling"))
+      file.fail("/fclib_rolling", "is a form of rolling friction that tribo does not know");
     file.fail("/", "holds neither fclib_local nor fclib_global: this is not an FCLIB file");
-  return local ? "/fclib_local" : "/fclib_global";
+  }
+  return found;
 }
+
+bool is_rolling(const std::string& group) { return group.ends_with("_rolling"); }
 
 Index read_space_dimension(const Hdf5Reader& file, const std::string& name) {
   const std::int64_t dimension = file.integer(name);
-  if (dimension == 5) file.fail(name, "is 5: rolling friction is not supported");
+  if (dimension == 5) file.fail(name, "is 5, which is for rolling friction: the group should be named so");
   if (dimension != 2 && dimension != 3) file.fail(name, fmt::format("is {}: it must be 2 or 3", dimension));
   return static_cast<Index>(dimension);
 }
@@ -131,7 +57,7 @@ void read_row_units(const Hdf5Reader& file, Layout& layout) {
   const std::vector<Index> rows = file.indices_of_size("/tribo/scaled_rows", count, 0, kMostRows);
   Index total = 0;
   for (Index i = 0; i < count; ++i) {
-    const bool allowed = rows[i] == 3 || rows[i] == 4 || rows[i] == 6;
+    const bool allowed = is_cone_size(rows[i]);
     if (rows[i] != 0 && (!allowed || layout.constraints[i].kind != ConstraintKind::contact)) {
       file.fail("/tribo/scaled_rows",
                 fmt::format("is {} for constraint {}: a contact has 3, 4 or 6", rows[i], i));
@@ -180,8 +106,50 @@ void read_tribo_constraints(const Hdf5Reader& file, Layout& layout) {
   }
 }
 
+// Contacts with rolling friction, of which one of sliding and rolling is zero.
+Layout read_rolling_layout(const Hdf5Reader& file, const std::string& group, Index contact_rows,
+                           Index bilateral_rows) {
+  constexpr Index kRows = 5;  // (n, t1, t2, r1, r2)
+  Layout layout;
+  const std::int64_t dimension = file.integer(group + "/spacedim");
+  if (dimension != 3 && dimension != 5)
+    file.fail(group + "/spacedim",
+              fmt::format("is {}: it must be 3 or 5 where there is rolling friction", dimension));
+  const Vector friction = file.reals(group + "/vectors/mu");
+  const auto contacts = static_cast<Index>(friction.size());
+  const Vector rolling = file.reals_of_size(group + "/vectors/mu_r", contacts);
+  if (contact_rows != std::int64_t{kRows} * contacts)
+    file.fail(group + "/vectors/mu", fmt::format("has {} values: {} rows, 5 per contact, need {}", contacts,
+                                                 contact_rows, contact_rows / kRows));
+  for (Index i = 0; i < contacts; ++i) {
+    if (friction[i] != 0.0 && rolling[i] != 0.0) {
+      file.fail(group + "/vectors/mu_r", fmt::format("[{}] is {} where the sliding friction is {}: tribo "
+                                                     "reads contacts with one of the two; the cone "
+                                                     "of both, an intersection, is none of its own",
+                                                     i, rolling[i], friction[i]));
+    }
+    ConstraintSpec spec;
+    spec.friction = rolling[i] != 0.0 ? rolling[i] : friction[i];
+    layout.constraints.push_back(spec);
+    const Index row = 3 * i;  // of (t1, t2, n), or of (r1, r2, n)
+    if (rolling[i] != 0.0) {
+      layout.map.contact.insert(layout.map.contact.end(), {row + 2, -1, -1, row, row + 1});
+    } else {
+      layout.map.contact.insert(layout.map.contact.end(), {row + 2, row, row + 1, -1, -1});
+    }
+  }
+  ConstraintSpec bilateral;
+  bilateral.kind = ConstraintKind::bilateral;
+  layout.constraints.insert(layout.constraints.end(), bilateral_rows, bilateral);
+  for (Index k = 0; k < bilateral_rows; ++k) layout.map.bilateral.push_back(3 * contacts + k);
+  layout.map.rows = 3 * contacts + bilateral_rows;
+  layout.extra_bias.resize(0);
+  return layout;
+}
+
 Layout read_layout(const Hdf5Reader& file, const std::string& group, Index contact_rows,
                    Index bilateral_rows) {
+  if (is_rolling(group)) return read_rolling_layout(file, group, contact_rows, bilateral_rows);
   Layout layout;
   layout.dimension = read_space_dimension(file, group + "/spacedim");
   const Vector friction = file.reals(group + "/vectors/mu");
@@ -220,9 +188,14 @@ void read_partition(const Hdf5Reader& file, const std::string& group, PrimalPart
   parts.tree_sizes = file.indices(group + "/tree_sizes", 1, most);
   parts.piece_count = file.indices_of_size(group + "/piece_count", count, 0, most);
   parts.piece_tree = file.indices(group + "/piece_tree", 0, most);
+  if (file.has(group + "/sparse_trees")) {
+    const auto trees = static_cast<Index>(parts.tree_sizes.size());
+    parts.sparse_trees = file.indices(group + "/sparse_trees", 0, trees - 1);
+  }
 }
 
-ContactProblem read_global(const Hdf5Reader& file, const std::string& group, Layout& layout) {
+ContactProblem read_global(const Hdf5Reader& file, const std::string& group, Layout& layout,
+                           IndefiniteShare& indefinite) {
   const std::string vectors = group + "/vectors";
   PrimalParts parts;
   parts.momentum = file.reals(vectors + "/f");
@@ -251,7 +224,7 @@ ContactProblem read_global(const Hdf5Reader& file, const std::string& group, Lay
     scatter(layout.extra_bias, map.extra, parts.bias);
     read_partition(file, "/tribo", parts);
   }
-  return assemble(parts);
+  return assemble(parts, &indefinite);
 }
 
 // W of all rows in memory order: [W V; V^T R], and what only /tribo can say.
@@ -276,7 +249,8 @@ SparseMatrix read_delassus(const Hdf5Reader& file, const std::string& group, con
   return delassus;
 }
 
-ContactProblem read_local(const Hdf5Reader& file, const std::string& group, Layout& layout) {
+ContactProblem read_local(const Hdf5Reader& file, const std::string& group, Layout& layout,
+                          IndefiniteShare& indefinite) {
   const std::string vectors = group + "/vectors";
   const Vector q = file.reals(vectors + "/q");
   const bool bilateral = file.has(group + "/V") || file.has(group + "/R");
@@ -291,7 +265,7 @@ ContactProblem read_local(const Hdf5Reader& file, const std::string& group, Layo
   scatter(q, layout.map.contact, dual.free_velocity);
   scatter(s, layout.map.bilateral, dual.free_velocity);
   scatter(layout.extra_bias, layout.map.extra, dual.free_velocity);
-  if (!file.has("/tribo/factor")) return assemble(dual);
+  if (!file.has("/tribo/factor")) return assemble(dual, &indefinite);
 
   PrimalParts parts;
   const Index dofs = static_cast<Index>(file.integer("/tribo/factor/A/m"));
@@ -335,17 +309,21 @@ std::optional<Vector> read_solution(const Hdf5Reader& file, const RowMap& map) {
 LoadedProblem read_fclib(const std::filesystem::path& path) {
   const Hdf5Reader file(path);
   const std::string group = problem_group(file);
-  const bool local = group == "/fclib_local";
+  const bool local = group.starts_with("/fclib_local");
   Layout layout;
-  ContactProblem problem = local ? read_local(file, group, layout) : read_global(file, group, layout);
+  IndefiniteShare indefinite;
+  ContactProblem problem =
+      local ? read_local(file, group, layout, indefinite) : read_global(file, group, layout, indefinite);
   LoadedProblem loaded{std::move(problem)};
   loaded.guess = read_impulse(file, "/guesses/1", "/tribo/extra/guess", layout.map);
   loaded.solution = read_solution(file, layout.map);
-  loaded.format = fmt::format("FCLIB {}, {}", local ? "local" : "global",
-                              to_string(storage_of(file, group + (local ? "/W" : "/M"))));
+  loaded.format =
+      fmt::format("FCLIB {}{}, {}", local ? "local" : "global", is_rolling(group) ? " rolling" : "",
+                  storage_name(file, group + (local ? "/W" : "/M")));
   loaded.space_dimension = layout.dimension;
   loaded.title = file.text(group + "/info/title");
   loaded.description = file.text(group + "/info/description");
+  loaded.warnings = warnings_of(indefinite);
   return loaded;
 }
 

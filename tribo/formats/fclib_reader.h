@@ -9,8 +9,13 @@
 //
 // A matrix is a group with m, n, nz and the arrays p, i, x. nz >= 0: triplets, of which p is the COLUMN and i
 // the row; nz = -1: compressed columns; nz = -2: compressed rows. Sizes come from the datasets (nzmax may
-// promise more), and triplets at the same place add up. Contacts have the normal first. The variants with
-// rolling friction are refused.
+// promise more), and triplets at the same place add up. Contacts have the normal first.
+//
+// Rolling friction (/fclib_global_rolling, /fclib_local_rolling; rows (n, t1, t2, r1, r2), vectors/mu_r [m]) has the cone
+//   |r_t| <= mu r_n and |r_r| <= mu_r r_n,
+// the intersection of two circular ones. Where mu_r = 0 the rolling rows carry nothing and are left out; where mu = 0 the
+// tangential ones are, and the contact is one of friction mu_r on the rolling rows. Contacts with both are refused by
+// name: their cone is not one of tribo's (docs/problem.md).
 //
 // Files that tribo wrote say more in the group /tribo (see fclib_writer.h), which makes reading them exact.
 #pragma once

@@ -9,9 +9,11 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/formats/assembly.h"
+#include "tribo/formats/full_form.h"
 #include "tribo/formats/hdf5_writer.h"
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/lift.h"
+#include "tribo/problem/sparse_trees.h"
 
 namespace tribo::detail {
 namespace {
@@ -78,51 +80,22 @@ void write_matrix(Hdf5Writer& file, const std::string& group, const SparseMatrix
   file.reals(group + "/x", x);
 }
 
-SparseMatrix mass_matrix(const ContactProblem& problem) {
-  const BlockDiagonal& mass = problem.mass();
-  SparseMatrix matrix{mass.size(), mass.size(), {}};
-  for (Index t = 0; t < mass.block_count(); ++t) {
-    const Index start = mass.block_start(t);
-    const BlockDiagonal::ConstBlock block = mass.block(t);
-    for (Index c = 0; c < block.cols(); ++c) {
-      for (Index r = 0; r < block.rows(); ++r) {
-        if (block(r, c) != 0.0) matrix.entries.push_back({start + r, start + c, block(r, c)});
-      }
-    }
-  }
-  return matrix;
-}
-
-// Calls visit(dof, row, value) for every entry of J that is not zero.
-template <class Visit>
-void for_jacobian(const ContactProblem& problem, const Visit& visit) {
-  const BlockJacobian& jacobian = problem.jacobian();
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      const BlockJacobian::Piece piece = jacobian.piece(i, p);
-      for (Index r = 0; r < piece.rows(); ++r) {
-        for (Index c = 0; c < piece.cols(); ++c) {
-          if (piece(r, c) != 0.0) visit(jacobian.piece_dof(p) + c, problem.row(i) + r, piece(r, c));
-        }
-      }
-    }
-  }
-}
-
 void write_partition(Hdf5Writer& file, const std::string& group, const ContactProblem& problem) {
-  std::vector<Index> tree_sizes;
   std::vector<Index> piece_count;
   std::vector<Index> piece_tree;
   const BlockJacobian& jacobian = problem.jacobian();
-  tree_sizes.reserve(problem.tree_count());
   piece_count.reserve(problem.constraint_count());
   piece_tree.reserve(jacobian.piece_count());
-  for (Index t = 0; t < problem.tree_count(); ++t) tree_sizes.push_back(problem.mass().block_size(t));
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     piece_count.push_back(jacobian.piece_end(i) - jacobian.piece_begin(i));
   }
   for (Index p = 0; p < jacobian.piece_count(); ++p) piece_tree.push_back(jacobian.piece_tree(p));
-  file.integers(group + "/tree_sizes", tree_sizes);
+  file.integers(group + "/tree_sizes", full_tree_sizes(problem));
+  if (problem.has_sparse_trees()) {
+    std::vector<Index> sparse;
+    for (const SparseTree& tree : problem.sparse_trees().trees()) sparse.push_back(tree.tree);
+    file.integers(group + "/sparse_trees", sparse);
+  }
   file.integers(group + "/piece_count", piece_count);
   file.integers(group + "/piece_tree", piece_tree);
 }
@@ -179,20 +152,20 @@ void write_tribo(Hdf5Writer& file, const ContactProblem& problem, const Layout& 
 
 void write_global(Hdf5Writer& file, const ContactProblem& problem, const Layout& layout,
                   const WriteOptions& options) {
-  const Index dofs = problem.dof_count();
+  const Index dofs = problem.full_dof_count();
   const RowMap& map = layout.map;
   SparseMatrix h{dofs, static_cast<Index>(map.contact.size()), {}};
   SparseMatrix g{dofs, static_cast<Index>(map.bilateral.size()), {}};
   SparseMatrix extra{dofs, static_cast<Index>(map.extra.size()), {}};
-  for_jacobian(problem, [&](Index dof, Index row, double value) {
-    const Place place = layout.place[row];
+  for (const ScalarTriplet& entry : full_jacobian(problem).entries) {
+    const Place place = layout.place[entry.col];
     SparseMatrix& matrix = place.part == Part::contact ? h : place.part == Part::bilateral ? g : extra;
-    matrix.entries.push_back({dof, place.row, value});
-  });
+    matrix.entries.push_back({entry.row, place.row, entry.value});
+  }
   write_head(file, "/fclib_global", layout, options);
-  write_matrix(file, "/fclib_global/M", mass_matrix(problem));
+  write_matrix(file, "/fclib_global/M", full_mass(problem));
   write_matrix(file, "/fclib_global/H", h);
-  file.reals("/fclib_global/vectors/f", problem.momentum());
+  file.reals("/fclib_global/vectors/f", full_momentum(problem));
   file.reals("/fclib_global/vectors/w", gather(problem.bias(), map.contact));
   if (!map.bilateral.empty()) {
     write_matrix(file, "/fclib_global/G", g);
@@ -287,13 +260,9 @@ void write_local(Hdf5Writer& file, const ContactProblem& problem, const Layout& 
   file.integer("/tribo/extra/symmetric_coupling", matrices.symmetric_coupling ? 1 : 0);
   if (!with_factor) return;
 
-  SparseMatrix jacobian{problem.dof_count(), problem.row_count(), {}};
-  for_jacobian(problem, [&](Index dof, Index row, double value) {
-    jacobian.entries.push_back({dof, row, value});
-  });
   file.group("/tribo/factor");
-  write_matrix(file, "/tribo/factor/A", mass_matrix(problem));
-  write_matrix(file, "/tribo/factor/J", jacobian);
+  write_matrix(file, "/tribo/factor/A", full_mass(problem));
+  write_matrix(file, "/tribo/factor/J", full_jacobian(problem));
   file.reals("/tribo/factor/b", problem.momentum());
   write_partition(file, "/tribo/factor", problem);
 }
@@ -308,7 +277,8 @@ Solution complete(const ContactProblem& problem, const Vector& impulse, const ch
   Solution solution;
   solution.impulse = impulse;
   problem.velocity_of(impulse, solution.generalized_velocity, solution.velocity);
-  problem.generalized_velocity_of(impulse, solution.generalized_velocity);
+  SparseScratch scratch;
+  problem.full_velocity_of(impulse, solution.generalized_velocity, scratch);
   return solution;
 }
 
@@ -354,7 +324,7 @@ void write_fclib(const std::filesystem::path& path, const ContactProblem& proble
   }
   if (options.guess != nullptr) guess = complete(problem, *options.guess, "guess");
 
-  Hdf5Writer file(path);
+  Hdf5Writer file(path, options.compress);
   if (problem.has_delassus()) {
     write_local(file, problem, layout, options, with_factor);
   } else {

@@ -10,6 +10,8 @@
 //   /tribo/row_unit     [their rows]   coefficients of friction of the tangential rows, 1 of the normal
 //   /tribo/{tree_sizes, piece_count, piece_tree}
 //                                      global: the trees, and the trees that every constraint touches
+//   /tribo/sparse_trees                only where there are some: those with a sparse block of A, whose zeros are
+//                                      part of M's pattern
 //   /tribo/extra                       the unilateral and box rows: bias, lower, upper, guess, solution;
 //                                      global: J [dofs x rows];
 //                                      local: W, the entries of the full matrix (memory order) that W, V, R

@@ -6,10 +6,13 @@
 #include <utility>
 
 #include "tribo/base/errors.h"
+#include "tribo/formats/hdf5_chunks.h"
+#include "tribo/formats/hdf5_filters.h"
 
 namespace tribo::detail {
 namespace {
 
+constexpr std::uint64_t kMostExtents = 8;
 constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 // More than any sound file needs; a damaged one may chain its blocks in circles.
@@ -21,6 +24,8 @@ constexpr int kDeepestTree = 16;
 constexpr unsigned kDataspace = 0x01;
 constexpr unsigned kLinkInfo = 0x02;
 constexpr unsigned kDatatype = 0x03;
+constexpr unsigned kOldFillValue = 0x04;
+constexpr unsigned kFillValue = 0x05;
 constexpr unsigned kLink = 0x06;
 constexpr unsigned kExternalFiles = 0x07;
 constexpr unsigned kLayout = 0x08;
@@ -29,11 +34,7 @@ constexpr unsigned kContinuation = 0x10;
 constexpr unsigned kSymbolTable = 0x11;
 constexpr unsigned kSharedFlag = 0x02;
 
-[[noreturn]] void damaged(const char* what) { throw InvalidInput(fmt::format("is damaged: {}", what)); }
-
-[[noreturn]] void unsupported(const char* what) {
-  throw InvalidInput(fmt::format("is {}; rewrite the file with: h5repack -f NONE -l CONTI OLD NEW", what));
-}
+[[noreturn]] void damaged(const char* what) { hdf5_damaged(what); }
 
 // The superblock is at 0, 512, 1024, 2048, ...; kNowhere if there is none (II.A).
 std::size_t find_superblock(std::string_view bytes) {
@@ -44,39 +45,6 @@ std::size_t find_superblock(std::string_view bytes) {
 }
 
 }  // namespace
-
-// Reads numbers one after the other from a stretch of bytes and never leaves it.
-class Hdf5Image::Cursor {
- public:
-  explicit Cursor(std::string_view bytes) : bytes_(bytes) {}
-
-  std::size_t left() const { return bytes_.size() - at_; }
-
-  std::string_view take(std::uint64_t size) {
-    if (size > left()) damaged("a part is cut short");
-    const std::string_view taken = bytes_.substr(at_, size);
-    at_ += size;
-    return taken;
-  }
-
-  void skip(std::uint64_t size) { take(size); }
-
-  // Little-endian, at most 8 bytes.
-  std::uint64_t number(unsigned size) {
-    const std::string_view taken = take(size);
-    std::uint64_t value = 0;
-    for (unsigned k = size; k-- > 0;) value = value << 8 | static_cast<unsigned char>(taken[k]);
-    return value;
-  }
-
-  void expect(std::string_view text, const char* what) {
-    if (take(text.size()) != text) damaged(what);
-  }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-};
 
 std::uint64_t Hdf5Dataset::bits(std::size_t k) const {
   if (data.empty()) return 0;
@@ -89,13 +57,38 @@ std::uint64_t Hdf5Dataset::bits(std::size_t k) const {
   return value;
 }
 
+namespace {
+
+// IV.A.2.e: size and value.
+std::string_view old_fill_value(std::string_view message) {
+  Hdf5Cursor cursor(message);
+  return cursor.take(cursor.number(4));
+}
+
+// IV.A.2.f: what elements hold that were never written; empty: zero.
+std::string_view fill_value(std::string_view message) {
+  Hdf5Cursor cursor(message);
+  const std::uint64_t version = cursor.number(1);
+  if (version < 1 || version > 3) damaged("its fill value has an unknown version");
+  bool defined = true;
+  if (version == 3) {
+    defined = (cursor.number(1) & 0x20) != 0;
+  } else {
+    cursor.skip(2);  // when space is allotted and filled
+    defined = cursor.number(1) != 0 || version == 1;
+  }
+  return defined && cursor.left() >= 4 ? cursor.take(cursor.number(4)) : std::string_view();
+}
+
+}  // namespace
+
 bool Hdf5Image::has_signature(std::string_view bytes) { return find_superblock(bytes) != kNowhere; }
 
 // II.A, versions 0-3.
 Hdf5Image::Hdf5Image(std::string bytes) : image_(std::move(bytes)) {
   const std::size_t start = find_superblock(image_);
   if (start == kNowhere) throw InvalidInput("is not an HDF5 file");
-  Cursor superblock(std::string_view(image_).substr(start + kSignature.size()));
+  Hdf5Cursor superblock(std::string_view(image_).substr(start + kSignature.size()));
   const std::uint64_t version = superblock.number(1);
   if (version > 3) damaged("its superblock has an unknown version");
   if (version < 2) superblock.skip(4);
@@ -118,21 +111,10 @@ Hdf5Image::Hdf5Image(std::string bytes) : image_(std::move(bytes)) {
   root_ = superblock.number(address_size_);
 }
 
-std::string_view Hdf5Image::bytes(std::uint64_t address, std::uint64_t size) const {
-  const std::size_t available = image_.size() - base_;
-  if (address > available || size > available - address) damaged("it points beyond the end of the file");
-  return std::string_view(image_).substr(base_ + address, size);
-}
-
-Hdf5Image::Cursor Hdf5Image::cursor(std::uint64_t address) const {
-  if (address > image_.size() - base_) damaged("it points beyond the end of the file");
-  return Cursor(std::string_view(image_).substr(base_ + address));
-}
-
 // Messages of one block of an object header; continuation blocks are appended to `blocks`. IV.A.1.
 void Hdf5Image::add_messages(std::string_view block, unsigned version, unsigned header_flags,
                              std::vector<std::string_view>& blocks, std::vector<Message>& found) const {
-  Cursor cursor(block);
+  Hdf5Cursor cursor(block);
   const std::size_t head = version == 1 ? 8 : (header_flags & 0x04) != 0 ? 6 : 4;
   while (cursor.left() >= head) {
     Message message;
@@ -142,7 +124,7 @@ void Hdf5Image::add_messages(std::string_view block, unsigned version, unsigned 
     cursor.skip(version == 1 ? 3 : head - 4);
     message.body = cursor.take(size);
     if (message.type == kContinuation) {
-      Cursor continuation(message.body);
+      Hdf5Cursor continuation(message.body);
       const std::uint64_t address = continuation.number(address_size_);
       std::string_view next = bytes(address, continuation.number(length_size_));
       if (version == 2) {  // "OCHK" in front, a checksum behind
@@ -159,7 +141,7 @@ void Hdf5Image::add_messages(std::string_view block, unsigned version, unsigned 
 }
 
 std::vector<Hdf5Image::Message> Hdf5Image::messages(std::uint64_t object) const {
-  Cursor header = cursor(object);
+  Hdf5Cursor header = cursor(object);
   unsigned version = 1;
   unsigned flags = 0;
   std::uint64_t size = 0;
@@ -206,11 +188,11 @@ std::optional<std::uint64_t> Hdf5Image::child(std::uint64_t group, std::string_v
     if (message.type == kSymbolTable) object = symbol_table_child(message.body, name);
     if (message.type == kLink) object = link_child(message.body, name);
     if (message.type == kLinkInfo) {  // IV.A.2.c: many links are in a heap, whose address is then defined
-      Cursor info(message.body);
+      Hdf5Cursor info(message.body);
       info.skip(1);
       if ((info.number(1) & 0x01) != 0) info.skip(8);
       if (info.number(address_size_) != undefined_address())
-        unsupported("in a group with densely stored links");
+        hdf5_unsupported("in a group with densely stored links");
     }
     if (object) return object;
   }
@@ -220,9 +202,9 @@ std::optional<std::uint64_t> Hdf5Image::child(std::uint64_t group, std::string_v
 // III.A.1 (B-tree), III.B (symbol table node), III.D (local heap).
 std::optional<std::uint64_t> Hdf5Image::symbol_table_child(std::string_view message,
                                                            std::string_view name) const {
-  Cursor table(message);
+  Hdf5Cursor table(message);
   const std::uint64_t tree = table.number(address_size_);
-  Cursor heap = cursor(table.number(address_size_));
+  Hdf5Cursor heap = cursor(table.number(address_size_));
   heap.expect("HEAP", "the names of its group are missing");
   heap.skip(4);
   const std::uint64_t heap_size = heap.number(length_size_);
@@ -232,7 +214,7 @@ std::optional<std::uint64_t> Hdf5Image::symbol_table_child(std::string_view mess
   std::vector<std::pair<std::uint64_t, int>> open{{tree, 0}};  // nodes to visit and their depth
   for (std::size_t visited = 0; visited < open.size(); ++visited) {
     const auto [address, depth] = open[visited];
-    Cursor node = cursor(address);
+    Hdf5Cursor node = cursor(address);
     if (bytes(address, 4) == "TREE") {
       node.skip(6);
       const std::uint64_t used = node.number(2);
@@ -262,7 +244,7 @@ std::optional<std::uint64_t> Hdf5Image::symbol_table_child(std::string_view mess
 
 // IV.A.2.g.
 std::optional<std::uint64_t> Hdf5Image::link_child(std::string_view message, std::string_view name) const {
-  Cursor link(message);
+  Hdf5Cursor link(message);
   if (link.number(1) != 1) return std::nullopt;
   const auto flags = static_cast<unsigned>(link.number(1));
   const std::uint64_t type = (flags & 0x08) != 0 ? link.number(1) : 0;
@@ -278,25 +260,30 @@ Hdf5Dataset Hdf5Image::dataset(std::uint64_t object) const {
   std::optional<std::string_view> type;
   std::optional<std::string_view> space;
   std::optional<std::string_view> layout;
+  std::string_view filters;
+  std::string_view fill;
   for (const Message& message : messages(object)) {
-    const bool needed = message.type == kDatatype || message.type == kDataspace || message.type == kLayout;
-    if (needed && (message.flags & kSharedFlag) != 0) unsupported("of a named type");
+    const bool needed = message.type == kDatatype || message.type == kDataspace || message.type == kLayout ||
+                        message.type == kFilters;
+    if (needed && (message.flags & kSharedFlag) != 0) hdf5_unsupported("of a named type");
     if (message.type == kDatatype) type = message.body;
     if (message.type == kDataspace) space = message.body;
     if (message.type == kLayout) layout = message.body;
-    if (message.type == kFilters) unsupported("compressed");
-    if (message.type == kExternalFiles) unsupported("stored in another file");
+    if (message.type == kFilters) filters = message.body;
+    if (message.type == kOldFillValue && fill.empty()) fill = old_fill_value(message.body);
+    if (message.type == kFillValue && (message.flags & kSharedFlag) == 0) fill = fill_value(message.body);
+    if (message.type == kExternalFiles) hdf5_unsupported("stored in another file");
   }
   if (!type || !space || !layout) throw InvalidInput("is not a dataset");
   read_type(*type, dataset);
   read_space(*space, dataset);
-  read_layout(*layout, dataset);
+  read_layout(*layout, filters, fill, dataset);
   return dataset;
 }
 
 // IV.A.2.d: class, bit field, size, then for numbers where their bits are.
 void Hdf5Image::read_type(std::string_view message, Hdf5Dataset& dataset) const {
-  Cursor type(message);
+  Hdf5Cursor type(message);
   const std::uint64_t class_id = type.number(1) & 0x0f;
   const std::uint64_t field = type.number(3);
   dataset.element_size = type.number(4);
@@ -324,32 +311,54 @@ void Hdf5Image::read_type(std::string_view message, Hdf5Dataset& dataset) const 
     throw InvalidInput("holds numbers of an unusual format; use 32-bit integers and 64-bit IEEE reals");
 }
 
-// IV.A.2.b: rank 0 (one value) or 1.
+// IV.A.2.b: rank 0 (one value) and up.
 void Hdf5Image::read_space(std::string_view message, Hdf5Dataset& dataset) const {
-  Cursor space(message);
+  Hdf5Cursor space(message);
   const std::uint64_t version = space.number(1);
   const std::uint64_t rank = space.number(1);
   space.skip(1);
   if (version != 1 && version != 2) damaged("its dataspace has an unknown version");
   const std::uint64_t kind = space.number(1);
   if (version == 1) space.skip(4);
-  if (rank > 1) throw InvalidInput(fmt::format("has rank {}; it must be one-dimensional", rank));
-  dataset.count = rank == 1 ? space.number(length_size_) : version == 2 && kind == 2 ? 0 : 1;
+  if (rank > kMostExtents) throw InvalidInput(fmt::format("has rank {}, too many", rank));
+  dataset.rank = rank;
+  dataset.count = rank == 0 && version == 2 && kind == 2 ? 0 : 1;
+  for (std::uint64_t k = 0; k < rank; ++k) {
+    const std::uint64_t extent = space.number(length_size_);
+    // Several extents: none beyond what the image can hold, far from where products wrap.
+    if (rank > 1 && (extent > image_.size() || dataset.count > image_.size())) {
+      damaged("its dataspace is larger than the file");
+    }
+    dataset.count *= extent;
+  }
 }
 
-// IV.A.2.i, versions 3 and 4: where the data are.
-void Hdf5Image::read_layout(std::string_view message, Hdf5Dataset& dataset) const {
-  Cursor layout(message);
+// IV.A.2.i, versions 3 to 5: where the data are. Version 5 (HDF5 2.0) is 4 with stored sizes of chunks in as many bytes as
+// lengths have, which the entries of the index tell anyway.
+void Hdf5Image::read_layout(std::string_view message, std::string_view filters, std::string_view fill,
+                            Hdf5Dataset& dataset) const {
+  constexpr std::uint64_t kCompact = 0, kContiguous = 1, kChunked = 2;
+  Hdf5Cursor layout(message);
   const std::uint64_t version = layout.number(1);
-  if (version != 3 && version != 4) unsupported("stored in an unknown layout");
+  if (version < 3 || version > 5) hdf5_unsupported("stored in an unknown layout");
   const std::uint64_t kind = layout.number(1);
-  if (kind > 1) unsupported("stored in chunks");
   if (dataset.element_size == 0) damaged("its type has no size");
+  if (kind == kChunked) {
+    if (dataset.rank != 1)
+      throw InvalidInput(fmt::format("has {} dimensions; stored in chunks it must have one", dataset.rank));
+    const Hdf5Filters pipeline = filters.empty() ? Hdf5Filters() : Hdf5Filters(filters);
+    const Hdf5ChunkedData data{dataset.count, dataset.element_size, &pipeline, fill};
+    dataset.unpacked = std::make_shared<const std::string>(
+        read_hdf5_chunks(file(), layout.take(layout.left()), version, data));
+    dataset.data = *dataset.unpacked;
+    return;
+  }
+  if (kind != kCompact && kind != kContiguous) hdf5_unsupported("stored in other files");
   if (dataset.count > image_.size() / dataset.element_size) {
     throw InvalidInput(fmt::format("claims {} values, more than the file can hold", dataset.count));
   }
   const std::size_t size = dataset.count * dataset.element_size;
-  if (kind == 0) {
+  if (kind == kCompact) {
     const std::string_view data = layout.take(layout.number(2));
     if (data.size() < size) damaged("it holds too few data");
     dataset.data = data.substr(0, size);

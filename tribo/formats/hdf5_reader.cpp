@@ -41,6 +41,12 @@ std::size_t utf8_length(const std::string& text, std::size_t at) {
   return length;
 }
 
+double real_of(const Hdf5Dataset& dataset, std::size_t k) {
+  const std::uint64_t bits = dataset.bits(k);
+  return dataset.element_size == 8 ? std::bit_cast<double>(bits)
+                                   : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+}
+
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
@@ -68,7 +74,7 @@ bool Hdf5Reader::has(const std::string& name) const {
   }
 }
 
-Hdf5Dataset Hdf5Reader::open(const std::string& name, Hdf5Type type) const {
+Hdf5Dataset Hdf5Reader::open(const std::string& name, Hdf5Type type, bool any_rank) const {
   if (!has(name)) fail(name, "is missing");
   Hdf5Dataset dataset;
   try {
@@ -81,19 +87,35 @@ Hdf5Dataset Hdf5Reader::open(const std::string& name, Hdf5Type type) const {
                : type == Hdf5Type::integer ? "must hold integers"
                                            : "must hold a text");
   }
+  if (dataset.rank > 1 && !any_rank) {
+    fail(name, fmt::format("has rank {}; it must be one-dimensional", dataset.rank));
+  }
   if (dataset.count > static_cast<std::size_t>(std::numeric_limits<Index>::max())) {
     fail(name, fmt::format("has {} values, too many", dataset.count));
   }
   return dataset;
 }
 
+Vector Hdf5Reader::numbers(const std::string& name, std::size_t size) const {
+  const Hdf5Dataset dataset = open(name, Hdf5Type::real, true);
+  if (dataset.count != size)
+    fail(name, fmt::format("has {} values where {} are needed", dataset.count, size));
+  Vector values(static_cast<Eigen::Index>(size));
+  for (std::size_t k = 0; k < size; ++k) values[static_cast<Eigen::Index>(k)] = real_of(dataset, k);
+  return values;
+}
+
+std::string Hdf5Reader::bytes(const std::string& name) const {
+  const Hdf5Dataset dataset = open(name, Hdf5Type::integer);
+  if (dataset.element_size != 1) fail(name, "must hold integers of one byte");
+  return std::string(dataset.data);
+}
+
 Vector Hdf5Reader::reals(const std::string& name, bool allow_infinite) const {
   const Hdf5Dataset dataset = open(name, Hdf5Type::real);
   Vector values(static_cast<Eigen::Index>(dataset.count));
   for (std::size_t k = 0; k < dataset.count; ++k) {
-    const std::uint64_t bits = dataset.bits(k);
-    const double value = dataset.element_size == 8 ? std::bit_cast<double>(bits)
-                                                   : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    const double value = real_of(dataset, k);
     if (std::isnan(value) || (!allow_infinite && std::isinf(value))) {
       fail(name, fmt::format("[{}] is {}: it must be finite", k, value));
     }

@@ -25,6 +25,10 @@ class Hdf5Reader {
   // Vectors of any length; scalars (rank 0) count as length 1. Reals must not be NaN, and finite unless
   // allowed.
   Vector reals(const std::string& name, bool allow_infinite = false) const;
+  // The same of any rank and of that size, whatever the values are: of recordings, where NaN says that a number is not known.
+  Vector numbers(const std::string& name, std::size_t size) const;
+  // Integers of one byte each, as they are.
+  std::string bytes(const std::string& name) const;
   std::vector<std::int64_t> integers(const std::string& name) const;
   std::vector<std::uint64_t> unsigned_integers(const std::string& name) const;
   // The same with the length that they must have, and the range of their values.
@@ -41,7 +45,7 @@ class Hdf5Reader {
   [[noreturn]] void fail(const std::string& name, const std::string& message) const;
 
  private:
-  Hdf5Dataset open(const std::string& name, Hdf5Type type) const;
+  Hdf5Dataset open(const std::string& name, Hdf5Type type, bool any_rank = false) const;
 
   std::string file_name_;
   Hdf5Image image_;

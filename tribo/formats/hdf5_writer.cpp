@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <type_traits>
@@ -17,6 +18,10 @@ static_assert(std::is_same_v<hid_t, std::int64_t>, "HDF5 1.10 or newer is needed
 static_assert(std::is_same_v<herr_t, int>);
 
 constexpr std::size_t kLongestText = std::size_t{1} << 20;
+// Smaller arrays would lose by the index of their chunk.
+constexpr std::size_t kLeastCompressed = 512;         // bytes
+constexpr std::size_t kChunk = std::size_t{1} << 20;  // bytes at most
+constexpr unsigned kDeflateLevel = 6;
 
 std::mutex& hdf5_mutex() {
   static std::mutex mutex;
@@ -32,8 +37,9 @@ Hdf5Session::Hdf5Session() : lock_(hdf5_mutex()) {
 
 Hdf5Session::~Hdf5Session() { H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_); }
 
-Hdf5Writer::Hdf5Writer(const std::filesystem::path& path)
+Hdf5Writer::Hdf5Writer(const std::filesystem::path& path, bool compress)
     : file_name_(path.string()),
+      compress_(compress),
       file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), &H5Fclose) {
   if (!file_) {
     throw InvalidInput(
@@ -59,12 +65,22 @@ void Hdf5Writer::write(const std::string& name, std::int64_t file_type, std::int
   const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), &H5Pclose);
   // Without time stamps the same problem gives the same bytes.
   if (!space || !creation || H5Pset_obj_track_times(creation.id(), false) < 0) fail(name);
+  if (compress_ && !set_filters(creation.id(), extents, H5Tget_size(file_type))) fail(name);
   Hdf5Handle dataset(
       H5Dcreate2(file_.id(), name.c_str(), file_type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
       &H5Dclose);
   if (!dataset) fail(name);
   if (size > 0 && H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) fail(name);
   if (!dataset.reset()) fail(name);
+}
+
+// One-dimensional arrays only.
+bool Hdf5Writer::set_filters(std::int64_t creation, std::span<const std::uint64_t> extents,
+                             std::size_t element_size) const {
+  if (extents.size() != 1 || extents[0] * element_size < kLeastCompressed) return true;
+  const hsize_t chunk = std::min<hsize_t>(extents[0], kChunk / element_size);
+  return H5Pset_chunk(creation, 1, &chunk) >= 0 && H5Pset_shuffle(creation) >= 0 &&
+         H5Pset_deflate(creation, kDeflateLevel) >= 0;
 }
 
 void Hdf5Writer::array(const std::string& name, std::span<const double> values,
@@ -90,6 +106,11 @@ void Hdf5Writer::integers(const std::string& name, std::span<const Index> values
 void Hdf5Writer::unsigned_integers(const std::string& name, std::span<const std::uint64_t> values) {
   const std::uint64_t size = values.size();
   write(name, H5T_STD_U64LE, H5T_NATIVE_UINT64, values.data(), {&size, 1});
+}
+
+void Hdf5Writer::bytes(const std::string& name, std::string_view value) {
+  const std::uint64_t size = value.size();
+  write(name, H5T_STD_U8LE, H5T_NATIVE_UINT8, value.data(), {&size, 1});
 }
 
 void Hdf5Writer::text(const std::string& name, const std::string& value) {

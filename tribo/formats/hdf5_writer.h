@@ -1,6 +1,7 @@
 // Writing HDF5 files through the HDF5 library, no more of it than FCLIB needs: groups, one-dimensional
-// datasets of 32-bit integers and 64-bit reals, texts. The same data give the same bytes. A process-wide lock
-// is held while a writer lives, because the library is usually built without thread safety, and its own error
+// datasets of 32-bit integers and 64-bit reals, texts. The same data give the same bytes (compressed ones: with
+// the same version of zlib). Compressed datasets are chunked and have been through shuffle and deflate, which every
+// HDF5 library reads. A process-wide lock is held while a writer lives, because the library is usually built without thread safety, and its own error
 // printing is off.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "tribo/base/types.h"
@@ -55,8 +57,8 @@ class Hdf5Session {
 // Every failure is an InvalidInput that names the file.
 class Hdf5Writer {
  public:
-  // Creates (or replaces) the file.
-  explicit Hdf5Writer(const std::filesystem::path& path);
+  // Creates (or replaces) the file. `compress`: arrays of 512 bytes and more are compressed.
+  explicit Hdf5Writer(const std::filesystem::path& path, bool compress = false);
 
   void group(const std::string& name);
   void reals(const std::string& name, std::span<const double> values);
@@ -65,6 +67,7 @@ class Hdf5Writer {
   void reals(const std::string& name, const Vector& values);
   void integers(const std::string& name, std::span<const Index> values);
   void unsigned_integers(const std::string& name, std::span<const std::uint64_t> values);
+  void bytes(const std::string& name, std::string_view value);
   void integer(const std::string& name, Index value) { integers(name, std::span(&value, 1)); }
   void real(const std::string& name, double value) { reals(name, std::span(&value, 1)); }
   void text(const std::string& name, const std::string& value);
@@ -77,7 +80,11 @@ class Hdf5Writer {
   void write(const std::string& name, std::int64_t file_type, std::int64_t memory_type, const void* data,
              std::span<const std::uint64_t> extents);
 
+  bool set_filters(std::int64_t creation, std::span<const std::uint64_t> extents,
+                   std::size_t element_size) const;
+
   std::string file_name_;
+  bool compress_;
   Hdf5Session session_;
   Hdf5Handle file_;
 };

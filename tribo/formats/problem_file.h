@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tribo/problem/contact_problem.h"
 #include "tribo/problem/solution.h"
@@ -22,6 +23,8 @@ struct LoadedProblem {
   Index space_dimension = 3;  // 2: planar contacts, embedded in three dimensions with an idle second tangent
   std::string title = {};     // from the file's info, UTF-8, possibly empty
   std::string description = {};  // likewise
+  // What is unusual about the file without making it useless: a W that is indefinite by rounding, and by how much.
+  std::vector<std::string> warnings = {};
 };
 
 // By content for HDF5 and by extension otherwise; InvalidInput names the file and what is wrong with it.
@@ -35,6 +38,7 @@ struct WriteOptions {
   std::string description = {};
   const Solution* solution = nullptr;  // stored in /solution
   const Vector* guess = nullptr;       // stored in /guesses/1
+  bool compress = false;               // shuffle and deflate; any HDF5 library (h5py, Siconos) reads it
 };
 void write_problem(const std::filesystem::path& path, const ContactProblem& problem,
                    const WriteOptions& options = {});

@@ -316,7 +316,8 @@ void set_friction(Words& words, Index contacts, std::vector<ConstraintSpec>& con
   }
 }
 
-ContactProblem read_global(Words& words, SparseMatrix mass, Index dimension, Index contacts) {
+ContactProblem read_global(Words& words, SparseMatrix mass, Index dimension, Index contacts,
+                           IndefiniteShare& indefinite) {
   const Index contact_rows = dimension * contacts;
   SparseMatrix h = read_matrix(words).matrix;
   if (h.rows != mass.rows || h.cols != contact_rows) {
@@ -334,10 +335,11 @@ ContactProblem read_global(Words& words, SparseMatrix mass, Index dimension, Ind
   for (ScalarTriplet& entry : parts.jacobian.entries) entry.col = map.contact[entry.col];
   parts.bias.setZero(map.rows);
   scatter(bias, map.contact, parts.bias);
-  return assemble(parts);
+  return assemble(parts, &indefinite);
 }
 
-ContactProblem read_local(Words& words, SparseMatrix delassus, Index dimension, Index contacts) {
+ContactProblem read_local(Words& words, SparseMatrix delassus, Index dimension, Index contacts,
+                          IndefiniteShare& indefinite) {
   DualParts parts;
   const Vector q = words.reals("the vector q", dimension * contacts);
   set_friction(words, contacts, parts.constraints);
@@ -349,7 +351,7 @@ ContactProblem read_local(Words& words, SparseMatrix delassus, Index dimension, 
   }
   parts.free_velocity.setZero(map.rows);
   scatter(q, map.contact, parts.free_velocity);
-  return assemble(parts);
+  return assemble(parts, &indefinite);
 }
 
 }  // namespace
@@ -366,10 +368,12 @@ LoadedProblem read_siconos_dat(const std::filesystem::path& path) {
         fmt::format("the first matrix is {} x {}: it must be square", first.matrix.rows, first.matrix.cols));
   }
   const bool global = is_global(words, first.matrix, contact_rows, contacts);
-  LoadedProblem loaded{global ? read_global(words, std::move(first.matrix), dimension, contacts)
-                              : read_local(words, std::move(first.matrix), dimension, contacts)};
+  IndefiniteShare indefinite;
+  LoadedProblem loaded{global ? read_global(words, std::move(first.matrix), dimension, contacts, indefinite)
+                              : read_local(words, std::move(first.matrix), dimension, contacts, indefinite)};
   loaded.format = fmt::format("Siconos {}, {}", global ? "global" : "local", first.storage);
   loaded.space_dimension = dimension;
+  loaded.warnings = warnings_of(indefinite);
   return loaded;
 }
 

@@ -8,6 +8,9 @@
 
 #include "tribo/generate/rigid_scene.h"
 #include "tribo/linalg/tree_matrix.h"
+#include "tribo/math/contact_frame.h"
+#include "tribo/math/pose.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo::detail {
 
@@ -25,15 +28,9 @@ constexpr double kHipOffset = 0.08;  // abduction axis to pitch axis
 constexpr double kSpacing = 0.45;    // between the trunks
 constexpr double kArmature = 0.01;   // kg m^2, of the motors of the hinges
 
-Mat3 skew(const Vec3& x) {
-  Mat3 m;
-  m << 0.0, -x[2], x[1], x[2], 0.0, -x[0], -x[1], x[0], 0.0;
-  return m;
-}
-
 // Spatial inertia at the reference point, Lee et al. (2024), appendix A; c the centre of mass seen from it.
 Mat6 spatial_inertia(double mass, const Mat3& inertia, const Vec3& c) {
-  const Mat3 cross = skew(c);
+  const Mat3 cross = cross_matrix(c);
   Mat6 m;
   m.topLeftCorner<3, 3>() = mass * Mat3::Identity();
   m.topRightCorner<3, 3>() = -mass * cross;
@@ -231,8 +228,8 @@ class TreesScene {
 
 Eigen::Matrix<double, 3, 6> Quadruped::body_rows(const Mat3& frame, const Vec3& p) const {
   Eigen::Matrix<double, 3, 6> rows;
-  rows.leftCols<3>() = frame.transpose();
-  rows.rightCols<3>() = -frame.transpose() * skew(p - centre);
+  rows.leftCols<3>() = frame;
+  rows.rightCols<3>() = -frame * cross_matrix(p - centre);
   return rows;
 }
 

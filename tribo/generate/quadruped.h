@@ -30,7 +30,7 @@ struct Quadruped {
   std::array<Vec3, kPoints> point;  // world, m
   std::array<Index, kPoints> body;  // the dof that names the body of each point
 
-  // J_{i,b} of a frame with the given columns at p: rows x 6.
+  // J_{i,b} of a frame with the given rows at p: rows x 6.
   Eigen::Matrix<double, 3, 6> body_rows(const Mat3& frame, const Vec3& p) const;
   // The block of rows on all dofs that a body's rows give.
   Matrix path_rows(const Eigen::Ref<const Matrix>& rows, Index dof) const;

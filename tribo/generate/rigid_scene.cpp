@@ -5,6 +5,10 @@
 #include <cmath>
 #include <span>
 
+#include "tribo/math/contact_frame.h"
+#include "tribo/math/pose.h"
+#include "tribo/problem/contact_problem_builder.h"
+
 namespace tribo::detail {
 
 namespace {
@@ -13,34 +17,15 @@ using Mat36 = Eigen::Matrix<double, 3, 6>;
 using Mat6 = Eigen::Matrix<double, 6, 6>;
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 
-// The matrix of x -> a x x.
-Mat3 cross_matrix(const Vec3& a) {
-  Mat3 m;
-  m << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
-  return m;
-}
-
-// sign F^T [1, -[r]x]: the velocity of the body's point at r from its centre, in the frame F.
+// sign F [1, -[r]x]: the velocity of the body's point at r from its centre, in the frame F.
 Mat36 point_jacobian(const Mat3& frame, const Vec3& r, double sign) {
   Mat36 jacobian;
-  jacobian.leftCols<3>() = sign * frame.transpose();
+  jacobian.leftCols<3>() = sign * frame;
   jacobian.rightCols<3>() = -jacobian.leftCols<3>() * cross_matrix(r);
   return jacobian;
 }
 
 }  // namespace
-
-// Duff et al., "Building an Orthonormal Basis, Revisited", JCGT 2017.
-Mat3 contact_frame(const Vec3& normal) {
-  const double sign = std::copysign(1.0, normal.z());
-  const double a = -1.0 / (sign + normal.z());
-  const double b = normal.x() * normal.y() * a;
-  Mat3 frame;
-  frame.col(0) << 1.0 + sign * normal.x() * normal.x() * a, sign * b, -sign * normal.x();
-  frame.col(1) << b, sign + normal.y() * normal.y() * a, -normal.y();
-  frame.col(2) = normal;
-  return frame;
-}
 
 double geometric_mass(Index i, Index n, double ratio) {
   return n > 1 ? std::pow(ratio, static_cast<double>(i) / static_cast<double>(n - 1)) : 1.0;

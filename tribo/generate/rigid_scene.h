@@ -6,10 +6,10 @@
 //
 //   b = (m v + h (m g + f),  I w + h (tau - w x I w))
 //
-// A contact of bodies a and b at the point p, with frame F = [t1 t2 n] and n pointing from b (or the ground)
+// A contact of bodies a and b at the point p, with frame F, rows t1, t2, n (math/contact_frame.h), and n pointing from b (or the ground)
 // to a, has
 //
-//   u = F^T (v_a(p) - v_b(p)) + e,   v_a(p) = v_a + w_a x (p - x_a),   e = (0, 0, gap / h) or 0 when touching
+//   u = F (v_a(p) - v_b(p)) + e,   v_a(p) = v_a + w_a x (p - x_a),   e = (0, 0, gap / h) or 0 when touching
 //
 // so that u_n > 0 separates, and an open contact only acts if it would close within the step.
 #pragma once
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tribo/generate/generators.h"
-#include "tribo/problem/contact_problem.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo::detail {
 
@@ -26,10 +26,6 @@ inline constexpr double kGravity = 9.81;       // m/s^2, along -z
 inline constexpr double kTouchingGap = 1e-10;  // m: gaps up to this one (and overlaps) count as touching
 inline constexpr double kSlideSpeed = 0.5;     // m/s, of scenes that slide
 inline constexpr Index kGround = -1;           // the body that does not move
-
-// Right-handed orthonormal (t1, t2, n) for a unit n, continuous but for a flip at n_z = 0; (x, y, z) for n =
-// z.
-Mat3 contact_frame(const Vec3& normal);
 
 // Bias of the normal row: gap / h for an open contact, 0 for a touching one.
 inline double gap_bias(double gap, double time_step) { return gap > kTouchingGap ? gap / time_step : 0.0; }

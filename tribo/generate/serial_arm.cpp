@@ -8,6 +8,8 @@
 
 #include "tribo/base/random.h"
 #include "tribo/generate/rigid_scene.h"
+#include "tribo/math/contact_frame.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo::detail {
 
@@ -41,7 +43,7 @@ class ArmScene {
 
   void add_contact(Index link, const Vec3& point, const Vec3& normal, double gap, Index feature) {
     const std::array<JacobianPiece, 1> piece{
-        {{0, contact_frame(normal).transpose() * point_jacobian(pose_, link, point)}}};
+        {{0, contact_frame(normal) * point_jacobian(pose_, link, point)}}};
     builder_.add_contact(settings_.friction, std::span<const JacobianPiece>(piece),
                          Vec3(0.0, 0.0, gap_bias(gap, settings_.time_step)),
                          Vec3::Constant(settings_.compliance), feature_key(0, kGround, feature));
@@ -189,7 +191,8 @@ ContactProblem make_arm(const GeneratorSettings& settings) {
   const Mat3 plate = contact_frame(normal);
   for (Index corner = 0; corner < 4; ++corner) {
     const double s = corner % 2 == 0 ? -0.04 : 0.04, t = corner / 2 == 0 ? -0.04 : 0.04;
-    const Vec3 point = pose.joint[n] + s * plate.col(0) + t * plate.col(1) - SerialArm::kRadius * normal;
+    const Vec3 point = pose.joint[n] + s * plate.row(0).transpose() + t * plate.row(1).transpose() -
+                       SerialArm::kRadius * normal;
     scene.add_contact(n - 1, point, normal, 0.0, tip_contact + corner);
   }
   for (Index i = 0; i < n; i += 3) {

@@ -15,7 +15,10 @@ struct LoadOptions {
   bool allow_missing = false;
   // URDF: package://name/path is looked up as root/path. ROS-style: root of each package by name.
   std::vector<std::pair<std::string, std::filesystem::path>> packages{};
-  bool fixed_base = true;        // URDF: the root link is welded to the world; false: it floats
+  bool fixed_base = true;  // URDF: the root link is welded to the world; false: it floats
+  // Also read what is only drawn: geoms that touch nothing, visual meshes (World::visuals). Changes nothing of the physics;
+  // what of it cannot be read is left out with a warning.
+  bool visuals = false;
   bool visual_geometry = false;  // URDF: use <visual> where a link has no <collision>
 };
 

@@ -7,6 +7,7 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/formats/hdf5_writer.h"
+#include "tribo/io/replay/world_json.h"
 #include "tribo/version.h"
 
 namespace tribo {
@@ -53,9 +54,13 @@ struct Recorder::Data {
   double time_step = 0.0, tolerance = 0.0;
   std::vector<double> time, step, q, v, activation, position, rotation;
   std::vector<double> contact_position, contact_normal, contact_impulse, contact_torque, contact_gap,
-      contact_geoms;
-  bool any_torque = false;
+      contact_geoms, contact_area, contact_pressure;
+  bool any_torque = false, any_face = false;
   std::vector<Index> contact_start{0};
+  std::vector<double> contact_velocity, contact_friction, contact_error, contact_island, contact_state;
+  std::vector<double> solve_time, step_time;
+  std::string view_world;
+  double quantum = 0.0;
   std::vector<double> contacts, error, iterations, islands, missed, penetration, kinetic, weight, springs;
 
   void frame(const Simulator& simulator, const StepReport& report);
@@ -65,6 +70,7 @@ struct Recorder::Data {
 };
 
 void Recorder::Data::add_contacts(const Simulator& simulator) {
+  const std::vector<ContactDetail>& details = simulator.contact_details();
   for (std::size_t c = 0; c < simulator.contacts().size(); ++c) {
     const Contact& contact = simulator.contacts()[c];
     append(contact_position, contact.position);
@@ -72,7 +78,15 @@ void Recorder::Data::add_contacts(const Simulator& simulator) {
     append(contact_impulse, simulator.contact_impulses()[c]);
     append(contact_torque, simulator.contact_torques()[c]);
     any_torque = any_torque || !simulator.contact_torques()[c].isZero(0.0);
+    append(contact_velocity, details[c].velocity);
+    contact_friction.push_back(details[c].friction);
+    contact_error.push_back(details[c].error);
+    contact_island.push_back(details[c].island);
+    contact_state.push_back(static_cast<double>(details[c].state));
     contact_gap.push_back(contact.gap);
+    contact_area.push_back(contact.area);
+    contact_pressure.push_back(contact.pressure());
+    any_face = any_face || contact.is_face();
     contact_geoms.push_back(contact.geom_a);
     contact_geoms.push_back(contact.geom_b);
   }
@@ -95,6 +109,8 @@ void Recorder::Data::frame(const Simulator& simulator, const StepReport& report)
   kinetic.push_back(energy.kinetic);
   weight.push_back(energy.weight);
   springs.push_back(energy.springs);
+  solve_time.push_back(report.times.solve);
+  step_time.push_back(report.times.total());
   if (csv) return;
   for (Index b = 0; b < bodies; ++b) {
     append(position, simulator.kinematics().pose(b).position);
@@ -136,7 +152,16 @@ void Recorder::Data::write_hdf5() const {
   table("contact_impulse", contact_impulse, {count, 3});
   if (any_torque) table("contact_torque", contact_torque, {count, 3});
   table("contact_gap", contact_gap, {count});
+  if (any_face) {
+    table("contact_area", contact_area, {count});
+    table("contact_pressure", contact_pressure, {count});
+  }
   table("contact_geoms", contact_geoms, {count, 2});
+  table("contact_velocity", contact_velocity, {count, 3});
+  table("contact_friction", contact_friction, {count});
+  table("contact_error", contact_error, {count});
+  table("contact_island", contact_island, {count});
+  table("contact_state", contact_state, {count});
   table("error", error, {frames});
   table("iterations", iterations, {frames});
   table("islands", islands, {frames});
@@ -145,6 +170,11 @@ void Recorder::Data::write_hdf5() const {
   table("kinetic_energy", kinetic, {frames});
   table("weight_energy", weight, {frames});
   table("spring_energy", springs, {frames});
+  table("solve_time", solve_time, {frames});
+  table("step_time", step_time, {frames});
+  out.group("view");
+  out.bytes("view/world", view_world);
+  out.real("view/position_quantum", quantum);
   out.group("info");
   out.text("info/world", world);
   out.text("info/solver", solver);
@@ -188,6 +218,12 @@ Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : dat
   d.tolerance = simulator.settings().tolerance;
   for (Index b = 0; b < d.bodies; ++b) d.body_names += model.body_name(b) + "\n";
   for (const Geom& geom : simulator.world().geoms) d.geom_names += geom.name + "\n";
+  if (!d.csv) {
+    detail::RunFacts facts = detail::facts_of(simulator, "", 0.0);
+    facts.frame_time *= every;
+    d.view_world = detail::world_json(simulator.world(), facts);
+    d.quantum = detail::position_quantum(simulator.world());
+  }
   d.csv_header =
       "time,step,contacts,error,iterations,penetration,kinetic_energy,weight_energy,spring_energy" +
       number_names(model, false) + number_names(model, true);

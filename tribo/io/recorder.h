@@ -12,8 +12,13 @@
 //   /contact_start [frames + 1]: the contacts of frame f are [contact_start[f], contact_start[f + 1]) of
 //   /contact_position, /contact_normal, /contact_impulse [contacts x 3] (world; on the second geom; N s),
 //   /contact_torque [contacts x 3] where torsional or rolling friction acted (world; on the second geom; N m s),
-//   /contact_gap [contacts] m, /contact_geoms [contacts x 2]
+//   /contact_gap [contacts] m, /contact_geoms [contacts x 2],
+//   /contact_area, /contact_pressure [contacts] m^2, Pa where there were faces of pressure fields
+//   /contact_velocity [contacts x 3] (world; second against first; m/s), /contact_friction, /contact_error, /contact_island,
+//   /contact_state (0 open, 1 sticks, 2 slides) [contacts]; see ContactDetail
 //   /error, /iterations, /islands, /missed, /penetration, /kinetic_energy, /weight_energy, /spring_energy [frames]
+//   /solve_time, /step_time [frames] s of wall clock
+//   /view/world, /view/position_quantum: shapes and colours for `tribo view` (docs/replay-format.md)
 //   /info/world, /info/solver, /info/law, /info/scheme, /info/version (texts), /info/time_step, /info/tolerance;
 //   /names/bodies, /names/geoms (texts, one name per line)
 // CSV: one line per frame with time, step, contacts, error, iterations, penetration, energies, then q and v by name.

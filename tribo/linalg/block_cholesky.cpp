@@ -50,14 +50,7 @@ BlockCholesky::Slot BlockCholesky::find(Index i, Index j) const {
 void BlockCholesky::set_zero() { values_.assign(factor_entries(), 0.0); }
 
 bool BlockCholesky::factorize() {
-  switch (plan_.uniform) {
-    case 3:
-      return factorize_fixed<3>() && factorize_tail();
-    case 6:
-      return factorize_fixed<6>() && factorize_tail();
-    default:
-      return factorize_fixed<Eigen::Dynamic>() && factorize_tail();
-  }
+  return plan_.with_block_size([this](auto b) { return factorize_fixed<b()>(); }) && factorize_tail();
 }
 
 template <int B>
@@ -141,17 +134,7 @@ bool BlockCholesky::factorize_tail() {
 
 void BlockCholesky::solve_in_place(Eigen::Ref<Vector> x) const {
   plan_.gather(x.data(), work_.data());
-  switch (plan_.uniform) {
-    case 3:
-      solve_fixed<3>(work_.data());
-      break;
-    case 6:
-      solve_fixed<6>(work_.data());
-      break;
-    default:
-      solve_fixed<Eigen::Dynamic>(work_.data());
-      break;
-  }
+  plan_.with_block_size([this](auto b) { solve_fixed<b()>(work_.data()); });
   plan_.scatter(work_.data(), x.data());
 }
 

@@ -12,6 +12,10 @@ using Vec6 = Eigen::Matrix<double, 6, 1>;
 // Up to here plain loops down the columns beat the library's panels.
 constexpr Index kSmall = 64;
 
+// Entries of unit blocks that clear() keeps: those of all trees of common sizes, but not of trees whose size changes from
+// step to step (problem/sparse_trees.h).
+constexpr std::size_t kKeptUnits = 1 << 18;
+
 // The free rigid body (6 dofs) is the fast path: unrolled.
 void solve_lower_six(const double* lower, double* x) {
   double y[6];
@@ -106,6 +110,10 @@ void BlockDiagonal::clear() {
   place_.clear();
   data_.clear();
   identity_ = true;
+  if (units_.size() > kKeptUnits) {
+    units_.clear();
+    unit_sizes_.clear();
+  }
 }
 
 Index BlockDiagonal::add_identity(Index size) {
@@ -180,19 +188,21 @@ Index BlockDiagonalCholesky::factorize(const BlockDiagonal& matrix) {
 void BlockDiagonalCholesky::solve_in_place(Eigen::Ref<Vector> x) const {
   if (lower_.is_identity()) return;
   for (Index b = 0; b < block_count(); ++b) {
-    solve_lower_and_transposed(lower_.data(b), lower_.block_size(b), x.data() + lower_.block_start(b));
+    if (!lower_.is_unit(b))
+      solve_lower_and_transposed(lower_.data(b), lower_.block_size(b), x.data() + lower_.block_start(b));
   }
 }
 
 void BlockDiagonalCholesky::solve_lower_in_place(Eigen::Ref<Vector> x) const {
   if (lower_.is_identity()) return;
   for (Index b = 0; b < block_count(); ++b) {
-    solve_lower(lower_.data(b), lower_.block_size(b), x.data() + lower_.block_start(b));
+    if (!lower_.is_unit(b))
+      solve_lower(lower_.data(b), lower_.block_size(b), x.data() + lower_.block_start(b));
   }
 }
 
 void BlockDiagonalCholesky::solve_lower_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {
-  if (lower_.is_identity()) return;
+  if (lower_.is_unit(b)) return;
   const double* data = lower_.data(b);
   const Index n = lower_.block_size(b);
   if (columns.cols() == 3 && n <= kSmall) {
@@ -203,7 +213,7 @@ void BlockDiagonalCholesky::solve_lower_block_in_place(Index b, Eigen::Ref<Matri
 }
 
 void BlockDiagonalCholesky::solve_block_in_place(Index b, Eigen::Ref<Matrix> columns) const {
-  if (lower_.is_identity()) return;
+  if (lower_.is_unit(b)) return;
   const double* data = lower_.data(b);
   for (Index c = 0; c < columns.cols(); ++c) {
     solve_lower_and_transposed(data, lower_.block_size(b), columns.col(c).data());

@@ -19,12 +19,13 @@ class BlockDiagonal {
 
   void reserve(Index blocks, Index dofs_per_block);
 
-  void clear();  // keeps the memory
+  void clear();  // keeps the memory, but for unit blocks of many entries
 
   // Appends a square block; returns its index. Only the shape is checked here (see ContactProblemBuilder).
   Index add_block(const Eigen::Ref<const Matrix>& block);
   // Appends a unit block, whose entries are written once for all of its size.
   Index add_identity(Index size);
+  bool is_unit(Index b) const { return place_[b] < 0; }
   // Made of unit blocks only: then multiplying and solving cost nothing.
   bool is_identity() const { return identity_; }
 
@@ -46,7 +47,7 @@ class BlockDiagonal {
   std::vector<Index> start_{0};        // [blocks + 1] first degree of freedom of each block
   std::vector<std::ptrdiff_t> place_;  // [blocks] first entry of each block in data_; ~place, < 0: in units_
   Numbers data_;
-  std::vector<Index> unit_sizes_;  // of the blocks in units_, one after the other; they stay for good
+  std::vector<Index> unit_sizes_;  // of the blocks in units_, one after the other
   Numbers units_;
   bool identity_ = true;
 };
@@ -63,9 +64,11 @@ class BlockDiagonalCholesky {
   // For factors known already: starts afresh, and appends the lower factor of one block.
   void clear() { lower_.clear(); }
   void add_lower(const BlockDiagonal::ConstBlock& lower) { lower_.add_block(lower); }
+  void add_unit_lower(Index size) { lower_.add_identity(size); }
 
   Index block_count() const { return lower_.block_count(); }
   Index size() const { return lower_.size(); }
+  bool is_identity() const { return lower_.is_identity(); }
 
   // x <- A^-1 x.
   void solve_in_place(Eigen::Ref<Vector> x) const;

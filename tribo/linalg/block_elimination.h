@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,15 @@ struct BlockElimination {
   std::size_t entries = 0;  // values of the whole factor
   Index uniform = 0;        // common block size, 0 if mixed
   double flops = 0.0;       // of a Cholesky factorisation
+
+  // Calls action(std::integral_constant<int, B>) with the common block size where code is compiled for it, 3 or 6, else with
+  // Eigen::Dynamic.
+  template <class Action>
+  auto with_block_size(const Action& action) const {
+    if (uniform == 3) return action(std::integral_constant<int, 3>());
+    if (uniform == 6) return action(std::integral_constant<int, 6>());
+    return action(std::integral_constant<int, Eigen::Dynamic>());
+  }
 
  private:
   void symbolic(std::span<const std::pair<Index, Index>> pattern);

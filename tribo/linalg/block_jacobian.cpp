@@ -65,6 +65,11 @@ void BlockJacobian::clear() {
   most_rows_ = 0;
 }
 
+bool BlockJacobian::operator==(const BlockJacobian& other) const {
+  return row_start_ == other.row_start_ && piece_start_ == other.piece_start_ && pieces_ == other.pieces_ &&
+         std::equal(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(used_), other.data_.begin());
+}
+
 Index BlockJacobian::add_group(Index rows) {
   row_start_.push_back(row_start_.back() + rows);
   most_rows_ = std::max(most_rows_, rows);
@@ -105,28 +110,29 @@ double* BlockJacobian::add_piece(Index tree, Index first_dof, Index cols) {
 template <class Action>
 void BlockJacobian::for_each_product(const Eigen::Ref<const Vector>& v, const Action& action) const {
   for (Index g = 0; g < group_count(); ++g) {
-    with_rows(rows(g), [&](auto size) {
-      constexpr int n = size();
-      double sum[n] = {};
-      for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
-        const double* j = piece_data(p);
-        const double* x = v.data() + piece_dof(p);
-        if constexpr (n == 1) {
-          sum[0] += product_of_row(j, x, piece_cols(p));
-        } else if constexpr (n == 3) {
-          if (piece_cols(p) == 6) {
-            add_six_columns(j, x, sum);
-          } else {
-            add_three_rows(j, x, piece_cols(p), sum);
+    with_rows(
+        rows(g), [&](auto size) __attribute__((always_inline)) {
+          constexpr int n = size();
+          double sum[n] = {};
+          for (Index p = piece_start_[g]; p < piece_start_[g + 1]; ++p) {
+            const double* j = piece_data(p);
+            const double* x = v.data() + piece_dof(p);
+            if constexpr (n == 1) {
+              sum[0] += product_of_row(j, x, piece_cols(p));
+            } else if constexpr (n == 3) {
+              if (piece_cols(p) == 6) {
+                add_six_columns(j, x, sum);
+              } else {
+                add_three_rows(j, x, piece_cols(p), sum);
+              }
+            } else {
+              for (Index c = 0; c < piece_cols(p); ++c, j += n) {
+                for (int r = 0; r < n; ++r) sum[r] += j[r] * x[c];
+              }
+            }
           }
-        } else {
-          for (Index c = 0; c < piece_cols(p); ++c, j += n) {
-            for (int r = 0; r < n; ++r) sum[r] += j[r] * x[c];
-          }
-        }
-      }
-      for (int r = 0; r < n; ++r) action(row_start_[g] + r, sum[r]);
-    });
+          for (int r = 0; r < n; ++r) action(row_start_[g] + r, sum[r]);
+        });
   }
 }
 

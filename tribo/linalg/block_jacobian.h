@@ -49,6 +49,8 @@ class BlockJacobian {
   Piece piece(Index g, Index p) const { return Piece(piece_data(p), rows(g), piece_cols(p)); }
   std::size_t entry_count() const { return used_; }
 
+  bool operator==(const BlockJacobian& other) const;
+
   // u = J v.
   void multiply(const Eigen::Ref<const Vector>& v, Eigen::Ref<Vector> u) const;
   // f += J^T lambda.
@@ -61,6 +63,7 @@ class BlockJacobian {
   struct Place {
     Index tree, dof, cols;
     std::size_t start;  // in data_
+    bool operator==(const Place&) const = default;
   };
 
   template <class Action>

@@ -98,19 +98,8 @@ double BlockLu::largest_pivot_entry() const {
 bool BlockLu::factorize() {
   const double before = largest_pivot_entry();
   growth_ = before;
-  bool done = false;
-  switch (plan_.uniform) {
-    case 3:
-      done = factorize_fixed<3>();
-      break;
-    case 6:
-      done = factorize_fixed<6>();
-      break;
-    default:
-      done = factorize_fixed<Eigen::Dynamic>();
-      break;
-  }
-  done = done && factorize_tail();
+  const bool done =
+      plan_.with_block_size([this](auto b) { return factorize_fixed<b()>(); }) && factorize_tail();
   growth_ = before > 0.0 ? growth_ / before : 1.0;
   return done;
 }
@@ -208,17 +197,7 @@ bool BlockLu::factorize_tail() {
 
 void BlockLu::solve_in_place(Eigen::Ref<Vector> x) const {
   plan_.gather(x.data(), work_.data());
-  switch (plan_.uniform) {
-    case 3:
-      solve_fixed<3>(work_.data());
-      break;
-    case 6:
-      solve_fixed<6>(work_.data());
-      break;
-    default:
-      solve_fixed<Eigen::Dynamic>(work_.data());
-      break;
-  }
+  plan_.with_block_size([this](auto b) { solve_fixed<b()>(work_.data()); });
   plan_.scatter(work_.data(), x.data());
 }
 

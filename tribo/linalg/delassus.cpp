@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tribo/linalg/whitened_jacobian.h"
+
 namespace tribo {
 
 bool DelassusAssembler::same_structure(const BlockJacobian& jacobian) const {
@@ -26,7 +28,7 @@ void DelassusAssembler::analyze(Index trees, const BlockJacobian& jacobian) {
   group_rows_.resize(groups);
   piece_tree_.resize(pieces);
   piece_cols_.resize(pieces);
-  half_start_.resize(pieces);
+  whitened_start_.resize(pieces);
   tree_start_.assign(trees + 1, 0);
   std::size_t entries = 0;
   for (Index g = 0; g < groups; ++g) {
@@ -35,12 +37,12 @@ void DelassusAssembler::analyze(Index trees, const BlockJacobian& jacobian) {
     for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
       piece_tree_[p] = jacobian.piece_tree(p);
       piece_cols_[p] = jacobian.piece_cols(p);
-      half_start_[p] = entries;
+      whitened_start_[p] = entries;
       entries += static_cast<std::size_t>(piece_cols_[p]) * jacobian.rows(g);
       ++tree_start_[piece_tree_[p] + 1];
     }
   }
-  half_.resize(entries);
+  whitened_.resize(entries);
   std::partial_sum(tree_start_.begin(), tree_start_.end(), tree_start_.begin());
   tree_group_.resize(pieces);
   tree_piece_.resize(pieces);
@@ -76,21 +78,18 @@ const BlockMatrix& DelassusAssembler::assemble(const BlockDiagonalCholesky& mass
   // X_g = L^-1 J_g^T, so that W_gh = X_g^T X_h.
   for (Index g = 0; g < jacobian.group_count(); ++g) {
     for (Index p = jacobian.piece_begin(g); p < jacobian.piece_end(g); ++p) {
-      Eigen::Map<Matrix> x = half(jacobian, g, p);
-      x = jacobian.piece(g, p).transpose();
-      for (Index c = 0; c < x.cols(); ++c) {
-        mass_factor.lower(jacobian.piece_tree(p)).triangularView<Eigen::Lower>().solveInPlace(x.col(c));
-      }
+      whiten_piece(mass_factor, jacobian, g, p, whitened_.data() + whitened_start_[p],
+                   jacobian.piece_cols(p));
     }
   }
   for (std::size_t tree = 0; tree + 1 < tree_start_.size(); ++tree) {
     for (Index a = tree_start_[tree]; a < tree_start_[tree + 1]; ++a) {
       const Index g = tree_group_[a];
-      const Eigen::Map<Matrix> left = half(jacobian, g, tree_piece_[a]);
+      const Eigen::Map<Matrix> left = whitened(jacobian, g, tree_piece_[a]);
       Index k = matrix_.row_begin(g);
       for (Index b = tree_start_[tree]; b < tree_start_[tree + 1]; ++b) {
         while (matrix_.column(k) < tree_group_[b]) ++k;
-        const Eigen::Map<Matrix> right = half(jacobian, tree_group_[b], tree_piece_[b]);
+        const Eigen::Map<Matrix> right = whitened(jacobian, tree_group_[b], tree_piece_[b]);
         matrix_.mutable_block(g, k).noalias() += left.transpose().lazyProduct(right);
       }
     }

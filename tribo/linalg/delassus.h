@@ -21,15 +21,15 @@ class DelassusAssembler {
  private:
   bool same_structure(const BlockJacobian& jacobian) const;
   void analyze(Index trees, const BlockJacobian& jacobian);
-  Eigen::Map<Matrix> half(const BlockJacobian& jacobian, Index group, Index piece) {
-    return {half_.data() + half_start_[piece], jacobian.piece_cols(piece), jacobian.rows(group)};
+  Eigen::Map<Matrix> whitened(const BlockJacobian& jacobian, Index group, Index piece) {
+    return {whitened_.data() + whitened_start_[piece], jacobian.piece_cols(piece), jacobian.rows(group)};
   }
 
   BlockMatrix matrix_;
   std::vector<Index> piece_end_, group_rows_, piece_tree_, piece_cols_;  // the structure prepared for
   std::vector<Index> tree_start_, tree_group_, tree_piece_;  // per tree: who touches it, in constraint order
-  std::vector<std::size_t> half_start_;                      // [pieces]
-  Numbers half_;                                             // L^-1 J_p^T, piece after piece
+  std::vector<std::size_t> whitened_start_;                  // [pieces]
+  Numbers whitened_;                                         // L^-1 J_p^T, piece after piece
 };
 
 // The same for a single use.

@@ -4,31 +4,39 @@
 // the first entry); those of larger groups lie in an array of their own, so that problems without such groups pay nothing.
 #pragma once
 
+#include <array>
 #include <cassert>
+#include <cstddef>
 #include <initializer_list>
+#include <type_traits>
 #include <vector>
 
 #include "tribo/base/types.h"
 
 namespace tribo {
 
-// Calls action(std::integral_constant<int, rows>): one place that knows which sizes of groups there are.
+// The numbers of rows that a group can have: those after the first are of cones.
+inline constexpr std::array<Index, 4> kRowCounts{1, 3, 4, 6};
+inline constexpr Index kMostRows = kRowCounts.back();
+// Place of a number of rows among them; their count if it is none of them.
+constexpr std::size_t row_count_place(Index rows) {
+  std::size_t place = 0;
+  while (place < kRowCounts.size() && kRowCounts[place] != rows) ++place;
+  return place;
+}
+constexpr bool is_cone_size(Index rows) { return rows > 1 && row_count_place(rows) < kRowCounts.size(); }
+
+// Calls action(std::integral_constant<int, rows>).
 template <class Action>
 [[gnu::always_inline]] inline decltype(auto) with_rows(Index rows, Action&& action) {
-  switch (rows) {
-    case 1:
-      return action(std::integral_constant<int, 1>());
-    case 4:
-      return action(std::integral_constant<int, 4>());
-    case 6:
-      return action(std::integral_constant<int, 6>());
-    default:
-      assert(rows == 3);
-      return action(std::integral_constant<int, 3>());
-  }
+  if (rows == 3) [[likely]]
+    return action(std::integral_constant<int, 3>());
+  if (rows == 1) return action(std::integral_constant<int, 1>());
+  if (rows == 4) return action(std::integral_constant<int, 4>());
+  assert(rows == 6);
+  return action(std::integral_constant<int, 6>());
 }
-inline constexpr Index kMostRows = 6;  // of a group
-using RowValues = VecN<kMostRows>;     // a number per row of any group, the first ones used
+using RowValues = VecN<kMostRows>;  // a number per row of any group, the first ones used
 
 class GroupBlocks {
  public:

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tribo/linalg/group_blocks.h"
+
 namespace tribo {
 namespace {
 
@@ -175,8 +177,7 @@ void TreeMatrix::transform_three_rows(std::span<const double* const> blocks, dou
   assert(!blocks.empty() && static_cast<Index>(blocks.size()) <= kBlocks);
   if (size() > kUsual) {
     for (const double* block : blocks) {
-      std::copy_n(block, 3 * size(), out);
-      transform_plain(out);
+      transform_rows(3, block, out);
       out += 3 * size();
     }
   } else if (blocks.size() == 1) {
@@ -220,21 +221,22 @@ void TreeMatrix::transform_packed(std::span<const double* const> blocks, double*
   }
 }
 
-void TreeMatrix::transform_plain(double* block) const {
+template <int N>
+void TreeMatrix::transform_in_place(double* block) const {
+  using Rows = Eigen::Map<Eigen::Array<double, N, 1>>;
   for (Index d = size() - 1; d >= 0; --d) {
-    double* x = block + 3 * d;
-    if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) continue;
+    Rows column(block + N * d);
+    if ((column == 0.0).all()) continue;
     const Index* columns = path(d).data();
     const double* l = row(d);
-    const double inverse = inverse_[d];
-    const double x0 = x[0] *= inverse, x1 = x[1] *= inverse, x2 = x[2] *= inverse;
-    for (Index p = 0; p < depth_[d]; ++p) {
-      double* target = block + 3 * columns[p];
-      target[0] -= l[p] * x0;
-      target[1] -= l[p] * x1;
-      target[2] -= l[p] * x2;
-    }
+    const Eigen::Array<double, N, 1> x = column *= inverse_[d];
+    for (Index p = 0; p < depth_[d]; ++p) Rows(block + N * columns[p]) -= l[p] * x;
   }
+}
+
+void TreeMatrix::transform_rows(Index rows, const double* block, double* out) const {
+  std::copy_n(block, rows * size(), out);
+  with_rows(rows, [&](auto n) { transform_in_place<n()>(out); });
 }
 
 }  // namespace tribo

@@ -75,6 +75,8 @@ class TreeMatrix {
   // block <- block L^-1 for 1 or 3 rows, column-major: Jacobians in the coordinates L v, in which H is the
   // identity. A row that lives on one path stays on it. Cost: squares of the paths touched.
   void transform_row(double* row) const { solve_transposed_in_place(row); }
+  // The same out of place for any number of rows of a constraint.
+  void transform_rows(Index rows, const double* block, double* out) const;
   // Several blocks of three rows at a time; the results one after the other. Behind each block there must be one more number
   // that may be read, and one behind the last result that may be written.
   static constexpr Index kBlocks = 4;
@@ -83,7 +85,8 @@ class TreeMatrix {
  private:
   template <int kFours>
   void transform_packed(std::span<const double* const> blocks, double* out) const;
-  void transform_plain(double* block) const;
+  template <int N>
+  void transform_in_place(double* block) const;
 
   std::vector<Index> parent_, depth_;
   std::vector<Index> start_;  // [n + 1] first entry of row d

@@ -4,6 +4,7 @@
 //                        and is less than half the previous step, else the bracket is halved.
 //   find_root_bracketed  without derivative: false position with the Illinois weight, and bisection whenever
 //                        three evaluations did not halve the bracket (at most about 4 per halving).
+//   step_to_root         rtsafe along a direction: of an increasing function with a known negative value at 0
 //
 // Both stop on the width of the bracket, never on a small step, so a converged root is proved: f changes sign
 // within 2 * max(tolerance, a few units in the last place) of it. `tolerance` is absolute, in the units of x.
@@ -100,6 +101,30 @@ TRIBO_HD RootResult rtsafe(F&& f, double lo, double hi, double tolerance = 0.0, 
     (value < 0.0 ? f_below : f_above) = value;
     newton = x - value / slope;
   }
+}
+
+// The root alpha > 0 of an increasing f with f(0) = slope < 0: the exact step along a direction, f being the derivative
+// of a convex function along it. Doubling brackets it from alpha = 1 on; `longest` where it lies beyond. |f| up to `close`
+// counts as zero.
+template <class F>
+TRIBO_HD double step_to_root(F&& f, double slope, double close, double longest) {
+  const auto rounded = [&](double alpha) -> ValueAndDerivative {
+    const auto [value, derivative] = f(alpha);
+    return {std::fabs(value) <= close ? 0.0 : value, derivative};
+  };
+  double low = 0.0, high = 1.0;
+  ValueAndDerivative at_low{slope, -slope}, at_high = rounded(1.0);
+  while (at_high.value < 0.0 && high < longest) {
+    low = high;
+    at_low = at_high;
+    high *= 2.0;
+    at_high = rounded(high);
+  }
+  if (!(at_high.value > 0.0)) return high;
+  const auto known = [&](double alpha) {
+    return alpha == low ? at_low : alpha == high ? at_high : rounded(alpha);
+  };
+  return rtsafe(known, low, high, 1e-14, 60).root;
 }
 
 // F: double -> double.

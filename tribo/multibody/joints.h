@@ -1,5 +1,5 @@
 // The types of joints: what is particular to each, in one table. How they move is in multibody/joint_types.h; everything
-// else asks these two. docs/architecture.md, «Add a joint type», says what to write.
+// else asks these two. docs/inside-the-simulator.md, «Add a joint type», says what to write.
 //
 // | joint | q                                                 | v                                             |
 // | free  | 3 position in the world [m], unit quaternion wxyz | 3 velocity of the frame origin in world axes, |

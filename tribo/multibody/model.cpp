@@ -48,4 +48,11 @@ double Model::total_mass() const {
   return sum;
 }
 
+bool Model::dof_turns(Index dof) const {
+  const Index joint = dof_joint_[dof];
+  const JointTraits& traits = traits_of(joints_[joint].kind);
+  if (traits.rotation == JointRotation::none) return false;
+  return !traits.floating || dof - joint_dof_[joint] >= 3;  // a free joint moves first, then turns
+}
+
 }  // namespace tribo

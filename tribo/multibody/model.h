@@ -181,6 +181,8 @@ class Model {
   // Dofs. parent: the dof before on the path to the root, -1 at a root (global numbering).
   Index dof_parent(Index dof) const { return dof_parent_[dof]; }
   Index dof_joint(Index dof) const { return dof_joint_[dof]; }
+  // Whether it is an angular velocity, rad/s, and not a linear one.
+  bool dof_turns(Index dof) const;
   const Vector& armature() const { return armature_; }          // [dofs]
   const Vector& damping() const { return damping_; }            // [dofs]
   const Vector& dry_friction() const { return dry_friction_; }  // [dofs]

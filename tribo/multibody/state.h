@@ -11,6 +11,9 @@ struct State {
   double time = 0.0;       // s
   Vector activation = {};  // [activations] of actuators that have one, see ActivationKind
   Vector mocap = {};       // [7 x mocap bodies] position in the world [m], unit quaternion wxyz
+  // Of the flexible bodies of a world (sim/world.h), one after the other, world axes.
+  Vector node_position = {};  // [3 x nodes] m
+  Vector node_velocity = {};  // [3 x nodes] m/s
 };
 
 // At the reference coordinates, at rest, activations 0, mocap bodies as described.

@@ -32,10 +32,10 @@ struct End {
 double add_straight(const Kinematics& kinematics, const End& from, const End& to, double weight,
                     std::span<double> gradient) {
   const Model& model = kinematics.model();
-  const Vec3 way = to.point - from.point;
-  const double length = way.norm();
+  const Vec3 path = to.point - from.point;
+  const double length = path.norm();
   if (!(length > 1e-15)) return length;  // without a direction
-  const Vec3 u = weight / length * way;
+  const Vec3 u = weight / length * path;
   dofs_between(model, from.body, to.body, [&](Index dof, double sign) {
     const End& end = sign > 0.0 ? to : from;
     const Vec3 arm = end.point - kinematics.origin(model.body_tree(end.body));

@@ -17,13 +17,13 @@ struct PlaneWrap {
   double length = 0.0;
 };
 
-// The point of the segment nearest to the origin, as its share of the way.
-double nearest_share(const Vec2& a, const Vec2& way) { return -a.dot(way) / way.squaredNorm(); }
+// The point of the segment nearest to the origin, as its share of the path.
+double nearest_share(const Vec2& a, const Vec2& path) { return -a.dot(path) / path.squaredNorm(); }
 
 // Angle from one direction to another, in [-pi, pi], counter-clockwise.
 double angle_to(const Vec2& from, const Vec2& to) { return std::atan2(cross(from, to), from.dot(to)); }
 
-// The shortest way outside the circle that turns about its centre by the angle w that the way a - side - b turns by, or
+// The shortest path outside the circle that turns about its centre by the angle w that the path a - side - b turns by, or
 // the straight line without a side point. Two tangents cover acos(r / |a|) + acos(r / |b|) of |w|, the arc the rest.
 std::optional<PlaneWrap> wrap_outside(const Vec2& a, const Vec2& b, double radius, const Vec2* side) {
   const double la = a.norm(), lb = b.norm();
@@ -43,17 +43,17 @@ std::optional<PlaneWrap> wrap_outside(const Vec2& a, const Vec2& b, double radiu
 // Where the string touches the circle from inside.
 std::optional<PlaneWrap> wrap_inside(const Vec2& a, const Vec2& b, double radius) {
   const double la = a.norm(), lb = b.norm();
-  const Vec2 way = b - a;
+  const Vec2 path = b - a;
   if (la <= radius || lb <= radius || radius < kSmall) return std::nullopt;
-  if (way.squaredNorm() > kSmall) {
-    const double share = nearest_share(a, way);
-    if (share > 0.0 && share < 1.0 && (a + share * way).norm() <= radius) return std::nullopt;
+  if (path.squaredNorm() > kSmall) {
+    const double share = nearest_share(a, path);
+    if (share > 0.0 && share < 1.0 && (a + share * path).norm() <= radius) return std::nullopt;
   }
   const double cosine = a.dot(b) / (la * lb);
   if (cosine < -1.0 + kSmall) return std::nullopt;
-  // Where the equation has no root: half way.
-  const Vec2 half_way = radius * (a + b).normalized();
-  const PlaneWrap fallback{half_way, half_way, 0.0};
+  // Where the equation has no root: the point in the middle.
+  const Vec2 middle = radius * (a + b).normalized();
+  const PlaneWrap fallback{middle, middle, 0.0};
   if (cosine > 1.0 - kSmall) return fallback;
   const double ra = radius / la, rb = radius / lb, angle = std::acos(cosine);
   const auto f = [&](double z) { return std::asin(ra * z) + std::asin(rb * z) - 2.0 * std::asin(z) + angle; };

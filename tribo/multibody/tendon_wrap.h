@@ -4,7 +4,7 @@
 // string leaves a, touches the circle of radius r along an arc and goes on to b. From a point p at distance L > r the
 // tangents touch at (r^2 p +- r sqrt(L^2 - r^2) p_perp) / L^2. On a cylinder the string is a helix: unrolled it is
 // straight, so heights grow in proportion to the length in the plane.
-// With a side point the string goes round the circle as the way from a over that point to b does, even where the straight
+// With a side point the string goes round the circle as the path from a over that point to b does, even where the straight
 // line misses the circle: it is the shortest one that winds about the centre by the same angle. A side point inside
 // the shape holds the string inside: it touches in the one point of the circle where both parts make the same angle
 // with the radius, sin of which is z:  asin(z r / |a|) + asin(z r / |b|) - 2 asin(z) + angle(a, b) = 0.

@@ -8,131 +8,28 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/math/norms.h"
-#include "tribo/problem/constraints.h"
+#include "tribo/problem/local_conditions.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/problem/rounding.h"
+#include "tribo/problem/sparse_trees.h"
 
 namespace tribo {
 namespace {
 
-// A contact counts as sticking (strictly inside its cone) below this share of the friction limit, and as
-// loaded above this share of the reference; a slip counts above this share of the largest demand.
-constexpr double kStickShare = 0.999;
-constexpr double kLoadedShare = 1e-6;
-constexpr double kSlipShare = 1e-6;
+using detail::largest;
+using detail::LocalCone;
+using detail::LocalRow;
+using detail::map_of;
+using detail::scaled_error;
+using detail::size_of;
+using detail::squared;
+using detail::with_local;
 
 // Whether `value` takes the place of `worst`. A NaN does and then stays, so that it cannot hide.
 bool is_worse(double value, double worst) { return !(value <= worst) && !std::isnan(worst); }
 
 void raise(Worst& worst, double value, Index constraint) {
   if (is_worse(value, worst.value)) worst = {value, constraint};
-}
-
-// What the conditions of a contact are made of ...
-template <int N>
-struct LocalCone {
-  VecN<N> lambda;
-  VecN<N> w;              // u + R lambda
-  VecN<N> hat;            // w + Gamma(w), or w
-  detail::Aperture cone;  // of K_mu; swapped, of its dual
-  double friction;
-
-  VecN<N> project_primal(const VecN<N>& x) const { return detail::project_circular_cone(x, cone); }
-  VecN<N> project_dual(const VecN<N>& x) const {
-    return detail::project_circular_cone(x, detail::Aperture{cone.cosine, cone.sine});
-  }
-  double normal() const { return w[N - 1]; }
-};
-
-// ... and those of a scalar row.
-struct LocalRow {
-  double lambda, w;
-  Interval set;
-};
-
-// Calls action with the one or the other; returns what it returns.
-template <class Action>
-decltype(auto) with_local(const ContactProblem& problem, Index i, const Vector& impulse,
-                          const Vector& velocity, Law law, Action&& action) {
-  return visit_constraint(
-      problem, i,
-      [&](auto cone) -> decltype(auto) {
-        constexpr int n = cone.kRows;
-        const VecN<n> lambda = cone.get(impulse);
-        const VecN<n> w =
-            velocity.segment<n>(cone.row) + problem.compliance().segment<n>(cone.row).cwiseProduct(lambda);
-        return action(LocalCone<n>{lambda, w, corrected(w, cone.friction, law),
-                                   detail::coulomb_aperture(cone.friction), cone.friction});
-      },
-      [&](IntervalConstraint row) -> decltype(auto) {
-        const double lambda = impulse[row.row];
-        return action(LocalRow{lambda, velocity[row.row] + problem.compliance()[row.row] * lambda, row.set});
-      });
-}
-
-// lambda_i - P_i(lambda_i - step hat w_i). The plain difference loses w beside a huge lambda, and impulses that grow
-// without bound would look like a solution; where the projection is idle the map is step hat w itself, and on the cone,
-// by Moreau, step hat w - P_K*(step hat w - lambda).
-template <int N>
-VecN<N> map_of(const LocalCone<N>& local, double step) {
-  const VecN<N>& lambda = local.lambda;
-  const VecN<N> move = step * local.hat;
-  const double l = lambda.squaredNorm(), m = move.squaredNorm();
-  const bool loses = is_safe_square(l) || is_safe_square(m) ? l > m
-                                                            : lambda.template lpNorm<Eigen::Infinity>() >
-                                                                  move.template lpNorm<Eigen::Infinity>();
-  if (loses) return move - local.project_dual(move - lambda);
-  return lambda - local.project_primal(lambda - move);
-}
-
-double map_of(const LocalRow& local, double step) {
-  return natural_map(local.set, local.lambda, local.w, step);
-}
-
-// Sizes of a map: largest entry (a NaN wins), sum of squares, norm.
-double largest(double map) { return std::abs(map); }
-double squared(double map) { return map * map; }
-double size_of(double map) { return safe_norm(VecN<1>(map)); }
-template <int N>
-double largest(const VecN<N>& map) {
-  return map.cwiseAbs().template maxCoeff<Eigen::PropagateNaN>();
-}
-template <int N>
-double squared(const VecN<N>& map) {
-  return map.squaredNorm();
-}
-template <int N>
-double size_of(const VecN<N>& map) {
-  return safe_norm(map);
-}
-
-template <class Local>
-double scaled_error(const ContactProblem& problem, Index i, const Local& local) {
-  return problem.root_scale(i) * largest(map_of(local, problem.inverse_scale(i)));
-}
-
-// |x_i|_inf.
-double largest_of(const Vector& x, const ContactProblem& problem, Index i) {
-  const double* rows = x.data() + problem.row(i);
-  return with_rows(problem.rows(i), [&](auto n) {
-    double most = std::abs(rows[0]);
-    for (int r = 1; r < n(); ++r) most = std::max(most, std::abs(rows[r]));
-    return most;
-  });
-}
-
-// Work of the impulse, and the part of it that vanishes at a solution: a row at a bound may do work.
-template <int N>
-double work_of(const LocalCone<N>& local) {
-  return local.lambda.dot(local.w);
-}
-double work_of(const LocalRow& local) { return local.lambda * local.w; }
-template <int N>
-double gap_of(const LocalCone<N>& local) {
-  return std::abs(local.lambda.dot(local.hat));
-}
-double gap_of(const LocalRow& local) {
-  return local.set.contains_inside(local.lambda) ? std::abs(local.lambda * local.w) : 0.0;
 }
 
 // Where nothing has a size to compare with (impulses, demands and free motion are zero, and only the bound of an idle box
@@ -176,12 +73,6 @@ void judge(const ContactProblem&, Index i, const LocalRow& local, double, Certif
 }
 
 }  // namespace
-
-double natural_map(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
-                   Law law) {
-  return with_local(problem, i, impulse, velocity, law,
-                    [&](const auto& local) { return scaled_error(problem, i, local); });
-}
 
 std::string_view to_string(Measure measure) {
   switch (measure) {
@@ -232,63 +123,6 @@ Certificate measure_alone(Measure measure, double value) {
 bool Certificate::is_finite() const {
   return std::isfinite(error.value) && std::isfinite(siconos_error) && std::isfinite(momentum) &&
          std::isfinite(complementarity.value) && std::isfinite(lee_residual);
-}
-
-namespace {
-
-constexpr double kFar =
-    1e3;  // impulse over what stops the fastest of them all, from where on it is looked at
-
-// Velocity that the constraint should have stopped, m/s; <= 0: none. Rows with two bounds: strictly between them.
-template <int N>
-double unmet(const LocalCone<N>& local) {
-  return -local.normal();
-}
-double unmet(const LocalRow& local) {
-  if (!local.set.is_bounded()) return local.set.violation(local.w);
-  return local.set.contains_inside(local.lambda) ? std::abs(local.w) : 0.0;
-}
-
-// A constraint that is violated as if nothing held it although its impulse is far beyond what stops the
-// fastest of them all.
-template <class Local>
-bool runs_away(const ContactProblem& problem, Index i, double impulse, const Local& local, double fastest,
-               double energy) {
-  const double beyond = impulse * problem.scale(i) / fastest;
-  // Of the fastest free velocity: the farther beyond, the less; where the work wasted on the constraint counts
-  // among the energies, in between.
-  const bool costly = std::abs(work_of(local)) > 0.01 * energy;
-  const double allowed = beyond > 1e5 ? 0.01 : costly ? std::sqrt(10.0 / beyond) : 0.1;
-  return unmet(local) > allowed * fastest;
-}
-
-}  // namespace
-
-bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
-  constexpr double kBeyond = 10.0;
-  constexpr double kShare = 0.5;
-  if (impulse.size() == 0) return false;
-  const double fastest = problem.free_velocity().lpNorm<Eigen::Infinity>();
-  const double energy = std::abs(impulse.dot(problem.free_velocity()));
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double size = largest_of(impulse, problem, i);
-    if (!(size * problem.scale(i) > kFar * fastest)) continue;
-    const bool away = with_local(problem, i, impulse, velocity, law, [&](const auto& local) {
-      return runs_away(problem, i, size, local, fastest, energy);
-    });
-    if (away) return true;
-  }
-  if (impulse_sizes(problem, impulse).largest <= kBeyond * problem.largest_demand()) return false;
-  double gap = 0.0;
-  double work = 0.0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    with_local(problem, i, impulse, velocity, law, [&](const auto& local) {
-      work += work_of(local);
-      gap += gap_of(local);
-    });
-  }
-  const double free = impulse.dot(problem.free_velocity());
-  return gap > kShare * std::max(std::abs(free), std::abs(work - free));
 }
 
 namespace {
@@ -429,13 +263,14 @@ double Certifier::confirm(const ContactProblem& problem, const Vector& impulse, 
   const bool scaled = measure == Measure::scaled;
   const double rounding =
       scaled ? evaluation_rounding(problem, sizes, kEpsilon) : plain_rounding(problem, impulse, sizes);
-  if (!counts(rounding, error, tolerance)) return error + rounding;
+  if (!problem.has_sparse_trees() && !counts(rounding, error, tolerance)) return error + rounding;
   const ExtendedErrors exact = extended_.errors(problem, impulse, law);
   return scaled ? exact.scaled : measure == Measure::fclib ? exact.fclib : exact.siconos;
 }
 
 // ||A v - b - J^T lambda|| relative to A v or b, all in the A^-1 norm (Castro 32).
 double Certifier::momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v) {
+  if (problem.has_sparse_trees()) return sparse_momentum_residual(problem, impulse, v);
   inertia_.resize(v.size());
   problem.mass().multiply(v, inertia_);
   residual_ = problem.momentum();
@@ -447,6 +282,44 @@ double Certifier::momentum_residual(const ContactProblem& problem, const Vector&
   double free = 0.0;
   for (Index t = 0; t < problem.tree_count(); ++t) free = detail::norm2(free, problem.tree_root_energy(t));
   return ratio(safe_norm(residual_), std::max(root_of_product(inertia_, v), free));
+}
+
+// The same tree by tree, v [full dofs].
+double Certifier::sparse_momentum_residual(const ContactProblem& problem, const Vector& impulse,
+                                           const Vector& v) {
+  const SparseTrees& sparse = problem.sparse_trees();
+  const BlockDiagonal& mass = problem.mass();
+  residual_ = problem.momentum();
+  problem.jacobian().add_transpose_product(impulse, residual_);
+  sparse_residual_ = sparse.momentum();
+  sparse.jacobian().add_transpose_product(impulse, sparse_residual_);
+  inertia_.resize(problem.full_dof_count());
+  double moved = 0.0, free = 0.0, missing = 0.0;
+  for (Index t = 0, from = 0; t < problem.tree_count(); ++t) {
+    const SparseTree* tree = sparse.find(t);
+    const Index n = tree != nullptr ? tree->dofs() : mass.block_size(t);
+    const auto motion = v.segment(from, n);
+    auto inertia = inertia_.segment(from, n);
+    auto residual = tree != nullptr ? sparse_residual_.segment(tree->first, n)
+                                    : residual_.segment(mass.block_start(t), n);
+    if (tree != nullptr) {
+      tree->mass->multiply(motion.data(), inertia.data());
+    } else {
+      inertia.noalias() = mass.block(t) * motion;
+    }
+    moved = detail::norm2(moved, root_of_product(inertia, motion));
+    free = detail::norm2(free, problem.tree_root_energy(t));
+    residual -= inertia;
+    inertia = residual;
+    if (tree != nullptr) {
+      tree->mass->solve_in_place(inertia.data(), scratch_.factor);
+    } else {
+      problem.mass_factor().solve_block_in_place(t, inertia);
+    }
+    missing = detail::norm2(missing, root_of_product(inertia, residual));
+    from += n;
+  }
+  return ratio(missing, std::max(moved, free));
 }
 
 Certificate Certifier::judge(const ContactProblem& problem, const Vector& impulse, const Vector& u,
@@ -471,7 +344,7 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
   out.fclib_error = ratio(map, q);
   out.siconos_error = ratio(map, std::max({q, safe_norm(impulse), safe_norm(u)}));
   const double rounding = evaluation_rounding(problem, sizes, kEpsilon);
-  if (counts(rounding, out.error.value, tolerance) ||
+  if (problem.has_sparse_trees() || counts(rounding, out.error.value, tolerance) ||
       counts(plain_rounding(problem, impulse, sizes), out.siconos_error, tolerance)) {
     const ExtendedErrors exact = extended_.errors(problem, impulse, law);
     out.error = {exact.scaled, exact.worst};
@@ -490,10 +363,25 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
   return out;
 }
 
+// v [full dofs] and u of an impulse, on A, b and J as they were given.
+void Certifier::move(const ContactProblem& problem, const Vector& impulse, Vector& v, Vector& u) {
+  if (!problem.has_sparse_trees()) return problem.velocity_of(impulse, v, u);
+  problem.full_velocity_of(impulse, v, scratch_);
+  const SparseTrees& sparse = problem.sparse_trees();
+  Vector &dense = scratch_.coordinates, &part = scratch_.known;
+  dense = scratch_.dense;
+  for (const SparseTree& tree : sparse.trees()) dense.segment(tree.coordinate, tree.coordinates()).setZero();
+  u.resize(problem.row_count());
+  part.resize(problem.row_count());
+  problem.jacobian().multiply(dense, u);
+  sparse.jacobian().multiply(scratch_.motion, part);
+  u += part + problem.bias();
+}
+
 Certificate Certifier::complete(const ContactProblem& problem, Solution& solution, Law law,
                                 double tolerance) {
   if (problem.has_delassus()) solution.generalized_velocity.resize(0);
-  problem.velocity_of(solution.impulse, solution.generalized_velocity, solution.velocity);
+  move(problem, solution.impulse, solution.generalized_velocity, solution.velocity);
   return judge(problem, solution.impulse, solution.velocity, solution.generalized_velocity, law, tolerance);
 }
 
@@ -505,13 +393,14 @@ Certificate certify(const ContactProblem& problem, const Solution& solution, Law
   };
   require(solution.impulse.size(), problem.row_count(), "impulse", "rows");
   if (solution.generalized_velocity.size() != 0) {
-    require(solution.generalized_velocity.size(), problem.dof_count(), "generalized_velocity", "dofs");
+    require(solution.generalized_velocity.size(), problem.full_dof_count(), "generalized_velocity", "dofs");
   }
   Vector u;
   Vector v;
-  problem.velocity_of(solution.impulse, v, u);
+  Certifier certifier;
+  certifier.move(problem, solution.impulse, v, u);
   const bool given = solution.generalized_velocity.size() == v.size();
-  return Certifier().judge(problem, solution.impulse, u, given ? solution.generalized_velocity : v, law, 0.0);
+  return certifier.judge(problem, solution.impulse, u, given ? solution.generalized_velocity : v, law, 0.0);
 }
 
 }  // namespace tribo

@@ -54,15 +54,8 @@ double value_of(const Certificate& certificate, Measure measure);
 Certificate measure_alone(Measure measure, double value);
 
 // Full certificate: u is recomputed from solution.impulse; solution.generalized_velocity is judged by its
-// momentum residual where given ([dofs]), recomputed otherwise; solution.velocity is not looked at.
+// momentum residual where given ([full dofs]), recomputed otherwise; solution.velocity is not looked at.
 Certificate certify(const ContactProblem& problem, const Solution& solution, Law law = Law::exact);
-
-// Impulses of contradictory constraints grow without bound, and an error relative to them shrinks although
-// nothing is met. True when the impulses are far beyond what stops each constraint alone and their work
-// against the constraints, sum |lambda_i . hat w_i|, which vanishes at a solution, is of the size of the
-// energies lambda . W lambda, lambda . q; or when a single constraint with such an impulse is still violated
-// by a tenth of the fastest free velocity (by less, the larger its impulse and the work wasted on it).
-bool looks_infeasible(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law);
 
 // certify() without allocation when called again at the same size, and the error alone for stopping tests.
 class Certifier {
@@ -95,8 +88,11 @@ class Certifier {
   Certificate judge(const ContactProblem& problem, const Vector& impulse, const Vector& u, const Vector& v,
                     Law law, double tolerance);
   double momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v);
+  double sparse_momentum_residual(const ContactProblem& problem, const Vector& impulse, const Vector& v);
+  void move(const ContactProblem& problem, const Vector& impulse, Vector& v, Vector& u);
 
-  Vector inertia_, residual_;
+  Vector inertia_, residual_, sparse_residual_;
+  SparseScratch scratch_;
   ExtendedEvaluation extended_;
 };
 

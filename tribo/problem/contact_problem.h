@@ -26,19 +26,13 @@
 // then the authority (it may be unsymmetric), and A = I, J = a factor of its symmetric part serve the solvers
 // that need them.
 //
-// Example: one 2 kg ball falling on the ground at 1 m/s with tangential speed 0.5 m/s.
-//   ContactProblemBuilder builder;
-//   Index ball = builder.add_tree(2.0 * Mat3::Identity(), Vec3(1.0, 0.0, -2.0));  // mass, b = m v_free
-//   builder.add_contact(0.4, {{ball, Mat3::Identity()}});                          // friction, Jacobian
-//   ContactProblem problem = builder.build();
+// Problems are made by ContactProblemBuilder (problem/contact_problem_builder.h).
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +46,9 @@
 #include "tribo/problem/tree_structure.h"
 
 namespace tribo {
+
+class SparseTrees;
+struct SparseScratch;
 
 enum class ConstraintKind : std::uint8_t { contact, unilateral, bilateral, box };
 
@@ -72,7 +69,11 @@ class ContactProblem {
   Index constraint_count() const { return static_cast<Index>(kind_.size()); }
   Index contact_count() const { return contact_count_; }
   Index row_count() const { return jacobian_.row_count(); }
+  // Of a sparse tree (problem/sparse_trees.h) the coordinates that solvers see, one per degree of freedom that constraints
+  // touch. mass(), momentum() and jacobian() are in these coordinates.
   Index dof_count() const { return mass_.size(); }
+  // Degrees of freedom as the trees were given, which are those of Solution::generalized_velocity.
+  Index full_dof_count() const;
   Index tree_count() const { return mass_.block_count(); }
 
   // Constraint i: its set and its rows [row(i), row(i) + rows(i)).
@@ -101,6 +102,7 @@ class ContactProblem {
   // Physical impulse over the stored one: mu_j of the tangential rows of such a contact (0: a row without friction),
   // 1 of all other rows.
   double row_unit(Index row) const { return has_row_units() ? row_unit_[row] : 1.0; }
+  const double* row_units(Index row) const { return has_row_units() ? row_unit_.data() + row : nullptr; }
   // Of an elliptic contact its coefficients, one per tangential row; empty for all others.
   std::span<const double> coefficients(Index i) const;
 
@@ -147,18 +149,37 @@ class ContactProblem {
   const BlockMatrix& delassus() const { return *delassus_; }
   bool is_symmetric() const { return symmetric_; }
 
+  // Trees whose A is sparse; false for nearly all problems.
+  bool has_sparse_trees() const { return sparse_ != nullptr; }
+  const SparseTrees& sparse_trees() const { return *sparse_; }
+  bool is_sparse(Index t) const { return sparse_ != nullptr && find_sparse(t); }
+
   // Joints and bodies of the trees where they are known; side data, not part of operator==, not in files.
   const TreeStructure& structure() const { return structure_; }
 
   // u = W lambda + q on the raw data: the explicit W where there is one, otherwise through v = A^-1 (b + J^T
   // lambda), for which `scratch` is used. Allocation-free when the outputs have the right size already.
   void velocity_of(const Vector& impulse, Vector& scratch, Vector& u) const;
+  // v = A^-1 (b + J^T lambda) of all degrees of freedom as they were given, [full dofs].
+  void full_velocity_of(const Vector& impulse, Vector& v, SparseScratch& scratch) const;
+  // All degrees of freedom where the coordinates that solvers see are known: those that no constraint touches move so that
+  // the energy of what is added to the free motion is least. [dofs] -> [full dofs].
+  void extend_velocity(const Vector& velocity, Vector& full, SparseScratch& scratch) const;
+  // The same of displacements, which have no free motion.
+  void extend_displacement(const Vector& displacement, Vector& full, SparseScratch& scratch) const;
   // v = A^-1 (b + J^T lambda), [dofs].
   void generalized_velocity_of(const Vector& impulse, Vector& v) const;
+  // What an unsymmetric W does beyond J A^-1 J^T, its symmetric part: skew = W lambda - J A^-1 J^T lambda [rows], m/s, where
+  // u = W lambda + q is known. Solvers that work with J and A let it act one iteration late. `scratch` [dofs].
+  void skew_velocity_of(const Vector& impulse, const Vector& u, Vector& scratch, Vector& skew) const;
 
   bool operator==(const ContactProblem& other) const;
 
  private:
+  void join(const Vector& dense, const Vector& sparse, Vector& full) const;
+  bool find_sparse(Index t) const;
+  void take_sparse_motion(const Vector& v);
+  Index condense();  // of sparse trees, before A is factorised; SparseTrees::kSuccess or the tree that fails
   // What a contact of N rows and a scalar row derive from W_ii and R.
   void derive_block(Index i, Matrix& columns);
   friend class ContactProblemBuilder;
@@ -188,6 +209,7 @@ class ContactProblem {
   Index idle_count_ = 0;
   std::optional<BlockMatrix> delassus_;
   TreeStructure structure_;
+  std::shared_ptr<SparseTrees> sparse_;  // shared by copies, which do not change it
   Index contact_count_ = 0;
   bool rigid_ = true;
   bool has_friction_ = false;
@@ -197,79 +219,7 @@ class ContactProblem {
 // Impulses and velocities [rows] in the units of the contacts as they were given: N s and N m s, m/s and rad/s.
 Vector physical_impulse(const ContactProblem& problem, const Vector& impulse);
 Vector physical_velocity(const ContactProblem& problem, const Vector& velocity);
-// The other way, for starts.
+// The inverse, for starts.
 Vector stored_impulse(const ContactProblem& problem, const Vector& physical);
-
-// One block of a constraint's Jacobian: rows x dofs(tree). On a tree with articulation it may say which
-// bodies make it up; see problem/tree_structure.h.
-struct JacobianPiece {
-  Index tree;
-  Matrix block;
-  std::vector<BodyTerm> bodies = {};
-};
-
-// Collects a problem piece by piece, then validates it as a whole. Every error is an InvalidInput naming the
-// field.
-class ContactProblemBuilder {
- public:
-  static constexpr std::uint64_t kAutomaticKey = std::numeric_limits<std::uint64_t>::max();
-
-  void reserve(Index trees, Index constraints);
-
-  // A tree (a free body, an arm, ...): its mass block and its free momentum b = A v_free = A v + h * forces.
-  // Returns its index; the tree's degrees of freedom follow those of the trees added before.
-  Index add_tree(const Eigen::Ref<const Matrix>& mass, const Eigen::Ref<const Vector>& momentum);
-
-  // Tells how the joints of a tree hang together; before the constraints that name its bodies.
-  void set_articulation(Index tree, Articulation articulation);
-
-  // Constraints return their index. `compliance` is the diagonal R of their rows.
-  Index add_contact(double friction, std::span<const JacobianPiece> pieces, const Vec3& bias = Vec3::Zero(),
-                    const Vec3& compliance = Vec3::Zero(), std::uint64_t key = kAutomaticKey);
-  Index add_contact(double friction, std::initializer_list<JacobianPiece> pieces,
-                    const Vec3& bias = Vec3::Zero(), const Vec3& compliance = Vec3::Zero(),
-                    std::uint64_t key = kAutomaticKey) {
-    return add_contact(friction, std::span(pieces.begin(), pieces.size()), bias, compliance, key);
-  }
-  // Friction with a coefficient per tangential row (problem/elliptic_rows.h): 2, 3 or 5 of them, >= 0, for blocks, biases
-  // and compliances of 3, 4 or 6 rows with the normal last, all in physical units. Empty biases or compliances: zero.
-  Index add_elliptic_contact(std::span<const double> coefficients, std::span<const JacobianPiece> pieces,
-                             std::span<const double> bias = {}, std::span<const double> compliance = {},
-                             std::uint64_t key = kAutomaticKey);
-  // A contact in stored rows: circular with mu = 1 and these units, normal last. For files and copies of problems.
-  Index add_scaled_contact(std::span<const double> unit, std::span<const JacobianPiece> pieces,
-                           std::span<const double> bias, std::span<const double> compliance,
-                           std::uint64_t key = kAutomaticKey);
-  // The same for free rigid bodies, without a heap matrix per piece; tree_b < 0: the other side is fixed.
-  using BodyJacobian = Eigen::Matrix<double, 3, 6>;
-  Index add_body_contact(double friction, Index tree_a, const BodyJacobian& block_a, Index tree_b,
-                         const BodyJacobian& block_b, const Vec3& bias = Vec3::Zero(),
-                         const Vec3& compliance = Vec3::Zero(), std::uint64_t key = kAutomaticKey);
-  Index add_unilateral(std::span<const JacobianPiece> pieces, double bias = 0.0, double compliance = 0.0,
-                       std::uint64_t key = kAutomaticKey);
-  Index add_bilateral(std::span<const JacobianPiece> pieces, double bias = 0.0, double compliance = 0.0,
-                      std::uint64_t key = kAutomaticKey);
-  Index add_box(double lower, double upper, std::span<const JacobianPiece> pieces, double bias = 0.0,
-                double compliance = 0.0, std::uint64_t key = kAutomaticKey);
-
-  // For problems in Delassus form: the explicit W (rows = all constraint rows, in order) that overrides J
-  // A^-1 J^T, with q = the biases and all momenta zero. Used by lift().
-  void set_delassus(BlockMatrix delassus);
-
-  // Validates and moves everything out; the builder is empty afterwards.
-  ContactProblem build();
-
- private:
-  Index begin_constraint(ConstraintKind kind, Index rows, std::uint64_t key);
-  void add_piece(Index tree, const Eigen::Ref<const Matrix>& block, std::span<const BodyTerm> bodies = {});
-  Index add_scalar(ConstraintKind kind, std::span<const JacobianPiece> pieces, double bias, double compliance,
-                   std::uint64_t key);
-  void push_row(double bias, double compliance);
-  void set_friction(double friction);
-
-  ContactProblem problem_;
-  std::vector<double> momentum_, bias_, compliance_, unit_;
-  bool scaled_ = false;  // some unit is not 1
-};
 
 }  // namespace tribo

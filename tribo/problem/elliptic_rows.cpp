@@ -20,7 +20,7 @@ EllipticRows::EllipticRows(std::span<const double> coefficients)
     if (scaled) unit[kept] = factor[kept] = coefficients[j];
     ++kept;
   }
-  rows = kept <= 2 ? 3 : kept == 3 ? 4 : 6;
+  rows = *std::find_if(kRowCounts.begin() + 1, kRowCounts.end(), [&](Index count) { return count > kept; });
   source[rows - 1] = given - 1;
   unit[rows - 1] = factor[rows - 1] = 1.0;
 }

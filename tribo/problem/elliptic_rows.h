@@ -42,7 +42,7 @@ struct EllipticRows {
   void apply(const double* bias, const double* compliance, double* bias_out, double* compliance_out) const;
   // Impulses of the given rows out of those of the stored ones, lambda_j = mu_j lambda_j'; 0 for rows left out.
   void to_given(const double* impulse, double* out) const;
-  // The other way, for a start.
+  // The inverse, for a start.
   void to_stored(const double* impulse, double* out) const;
 };
 

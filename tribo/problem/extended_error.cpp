@@ -7,6 +7,7 @@
 #include "tribo/problem/constraints.h"
 #include "tribo/problem/natural_map.h"
 #include "tribo/problem/rounding.h"
+#include "tribo/problem/sparse_trees.h"
 
 namespace tribo {
 namespace {
@@ -101,6 +102,23 @@ double ratio(Long value, Long reference) {
   return value > 0.0L && reference == 0.0L ? 1.0 : static_cast<double>(value / reference);
 }
 
+// Calls action(constraint, piece, dof) for the pieces of J as they were given: those of sparse trees with the degrees of
+// freedom behind those of the problem.
+template <class Action>
+void for_each_given_piece(const ContactProblem& problem, const Action& action) {
+  const BlockJacobian& jacobian = problem.jacobian();
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+      if (!problem.is_sparse(jacobian.piece_tree(p))) action(i, jacobian.piece(i, p), jacobian.piece_dof(p));
+    }
+    if (!problem.has_sparse_trees()) continue;
+    const BlockJacobian& sparse = problem.sparse_trees().jacobian();
+    for (Index p = sparse.piece_begin(i); p < sparse.piece_end(i); ++p) {
+      action(i, sparse.piece(i, p), problem.dof_count() + sparse.piece_dof(p));
+    }
+  }
+}
+
 }  // namespace
 
 // motion_ and velocity_ of `impulse`.
@@ -122,58 +140,81 @@ void ExtendedEvaluation::move(const ContactProblem& problem, const Vector& impul
     for (Index r = 0; r < rows; ++r) velocity_[r] += problem.free_velocity()[r];
     return;
   }
-  const BlockJacobian& jacobian = problem.jacobian();
-  const BlockDiagonal& mass = problem.mass();
   residual_.assign(problem.momentum().data(), problem.momentum().data() + dofs);
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      const auto piece = jacobian.piece(i, p);
-      for (Index c = 0; c < piece.cols(); ++c) {
-        Long& f = residual_[jacobian.piece_dof(p) + c];
-        for (Index r = 0; r < piece.rows(); ++r)
-          f += static_cast<Long>(piece(r, c)) * impulse[problem.row(i) + r];
-      }
-    }
+  if (problem.has_sparse_trees()) {
+    const Vector& momentum = problem.sparse_trees().momentum();
+    residual_.insert(residual_.end(), momentum.data(), momentum.data() + momentum.size());
   }
-  if (mass.is_identity()) {
-    motion_.assign(residual_.begin(), residual_.end());
-  } else {
-    motion_.assign(dofs, 0.0L);
-    for (int pass = 0; pass <= kRefinements; ++pass) {
-      for (Index d = 0; d < dofs; ++d) step_[d] = static_cast<double>(residual_[d]);
-      problem.mass_factor().solve_in_place(step_.head(dofs));
-      for (Index d = 0; d < dofs; ++d) motion_[d] += step_[d];
-      if (pass == kRefinements) break;
-      for (Index t = 0; t < mass.block_count(); ++t) {
-        const auto a = mass.block(t);
-        const Index at = mass.block_start(t);
-        for (Index c = 0; c < a.cols(); ++c) {
-          for (Index r = 0; r < a.rows(); ++r)
-            residual_[at + r] -= static_cast<Long>(a(r, c)) * step_[at + c];
-        }
-      }
+  for_each_given_piece(problem, [&](Index i, const BlockJacobian::Piece& piece, Index dof) {
+    for (Index c = 0; c < piece.cols(); ++c) {
+      Long& f = residual_[dof + c];
+      for (Index r = 0; r < piece.rows(); ++r)
+        f += static_cast<Long>(piece(r, c)) * impulse[problem.row(i) + r];
     }
-  }
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      const auto piece = jacobian.piece(i, p);
-      for (Index r = 0; r < piece.rows(); ++r) {
-        Long& u = velocity_[problem.row(i) + r];
-        for (Index c = 0; c < piece.cols(); ++c)
-          u += static_cast<Long>(piece(r, c)) * motion_[jacobian.piece_dof(p) + c];
-      }
+  });
+  solve(problem);
+  for_each_given_piece(problem, [&](Index i, const BlockJacobian::Piece& piece, Index dof) {
+    for (Index r = 0; r < piece.rows(); ++r) {
+      Long& u = velocity_[problem.row(i) + r];
+      for (Index c = 0; c < piece.cols(); ++c) u += static_cast<Long>(piece(r, c)) * motion_[dof + c];
     }
-  }
+  });
   for (Index r = 0; r < rows; ++r) velocity_[r] += problem.bias()[r];
 }
 
+// motion_ = A^-1 residual_.
+void ExtendedEvaluation::solve(const ContactProblem& problem) {
+  const BlockDiagonal& mass = problem.mass();
+  if (mass.is_identity() && !problem.has_sparse_trees()) {
+    motion_.assign(residual_.begin(), residual_.end());
+    return;
+  }
+  const std::size_t size = residual_.size();
+  const Index dofs = problem.dof_count();
+  motion_.assign(size, 0.0L);
+  for (int pass = 0; pass <= kRefinements; ++pass) {
+    for (std::size_t d = 0; d < size; ++d) step_[d] = static_cast<double>(residual_[d]);
+    problem.mass_factor().solve_in_place(step_.head(dofs));
+    if (problem.has_sparse_trees())
+      problem.sparse_trees().solve_in_place(step_.segment(dofs, size - dofs), scratch_);
+    for (std::size_t d = 0; d < size; ++d) motion_[d] += step_[d];
+    if (pass == kRefinements) return;
+    for (Index t = 0; t < mass.block_count(); ++t) {
+      if (problem.is_sparse(t)) continue;
+      const auto a = mass.block(t);
+      const Index at = mass.block_start(t);
+      for (Index c = 0; c < a.cols(); ++c) {
+        for (Index r = 0; r < a.rows(); ++r) residual_[at + r] -= static_cast<Long>(a(r, c)) * step_[at + c];
+      }
+    }
+    if (problem.has_sparse_trees()) subtract_sparse_product(problem);
+  }
+}
+
+// residual_ -= A step_ of the sparse trees.
+void ExtendedEvaluation::subtract_sparse_product(const ContactProblem& problem) {
+  for (const SparseTree& tree : problem.sparse_trees().trees()) {
+    const LowerColumns a = tree.mass->lower();
+    const Index at = problem.dof_count() + tree.first;
+    for (Index c = 0; c < a.size; ++c) {
+      for (Index p = a.start[c]; p < a.start[c + 1]; ++p) {
+        const Long value = a.value[p];
+        residual_[at + a.row[p]] -= value * step_[at + c];
+        if (a.row[p] != c) residual_[at + c] -= value * step_[at + a.row[p]];
+      }
+    }
+  }
+}
+
 void ExtendedEvaluation::reserve(const ContactProblem& problem) {
-  const auto dofs = static_cast<std::size_t>(problem.dof_count());
+  const Index all =
+      problem.dof_count() + (problem.has_sparse_trees() ? problem.sparse_trees().dof_count() : 0);
+  const auto dofs = static_cast<std::size_t>(all);
   motion_.reserve(dofs);
   residual_.reserve(dofs);
   velocity_.reserve(static_cast<std::size_t>(problem.row_count()));
   tree_size_.reserve(static_cast<std::size_t>(problem.tree_count()) + 1);
-  if (step_.size() < problem.dof_count()) step_.resize(problem.dof_count());
+  if (step_.size() < all) step_.resize(all);
 }
 
 // As evaluation_rounding(), but tree by tree and with the motion at hand. Residual and product with J are wrong by
@@ -187,6 +228,7 @@ void ExtendedEvaluation::bound_rounding(const ContactProblem& problem, const Vec
   }
   tree_size_.resize(static_cast<std::size_t>(problem.tree_count()));
   for (Index t = 0; t < problem.tree_count(); ++t) {
+    if (problem.is_sparse(t)) continue;
     const auto a = problem.mass().block(t);
     Long squared = 0.0L;
     for (Index k = 0; k < a.rows(); ++k) {
@@ -194,6 +236,17 @@ void ExtendedEvaluation::bound_rounding(const ContactProblem& problem, const Vec
       squared += a(k, k) * v * v;
     }
     tree_size_[t] = problem.tree_root_energy(t) + static_cast<double>(std::sqrt(squared));
+  }
+  if (problem.has_sparse_trees()) {
+    for (const SparseTree& tree : problem.sparse_trees().trees()) {
+      const LowerColumns a = tree.mass->lower();
+      Long squared = 0.0L;
+      for (Index k = 0; k < a.size; ++k) {
+        const Long v = motion_[problem.dof_count() + tree.first + k];
+        squared += a.value[a.start[k]] * v * v;
+      }
+      tree_size_[tree.tree] = problem.tree_root_energy(tree.tree) + static_cast<double>(std::sqrt(squared));
+    }
   }
   const BlockJacobian& jacobian = problem.jacobian();
   for (Index i = 0; i < problem.constraint_count(); ++i) {
@@ -204,7 +257,11 @@ void ExtendedEvaluation::bound_rounding(const ContactProblem& problem, const Vec
       tree_size_[jacobian.piece_tree(p)] += problem.root_scale(i) * size;
     }
   }
-  for (double& size : tree_size_) size *= factor * std::sqrt(problem.mass_growth());
+  for (Index t = 0; t < problem.tree_count(); ++t) {
+    const double growth =
+        problem.is_sparse(t) ? problem.sparse_trees().find(t)->mass->growth() : problem.mass_growth();
+    tree_size_[t] *= factor * std::sqrt(growth);
+  }
 }
 
 // |delta hat w_i| / sqrt(w_i) at most.

@@ -3,6 +3,7 @@
 //
 //   v = A^-1 (b + J^T lambda)   solved in double, then refined: v += A^-1 r with the residual r = b + J^T lambda - A v
 //                               in long double, twice (Higham, Accuracy and Stability, ch. 12)
+//   of sparse trees A, b and J are those that were given, not their coordinates (problem/sparse_trees.h)
 //   u = J v + e, or W lambda + q of the file's own W; projections and norms: long double throughout
 //
 // On x86 long double has 64 bits of mantissa and 15 of exponent: squares of doubles neither underflow nor overflow. Where
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "tribo/problem/contact_problem.h"
+#include "tribo/problem/sparse_trees.h"
 
 namespace tribo {
 
@@ -29,11 +31,16 @@ class ExtendedEvaluation {
 
  private:
   void move(const ContactProblem& problem, const Vector& impulse);
+  void solve(const ContactProblem& problem);
+  void subtract_sparse_product(const ContactProblem& problem);
   void bound_rounding(const ContactProblem& problem, const Vector& impulse);
   double rounding_of(const ContactProblem& problem, Index i) const;
 
-  std::vector<long double> motion_, residual_, velocity_;
+  // [dofs], with sparse trees [dofs, sparse dofs]: what the coordinates of a sparse tree move is of no use.
+  std::vector<long double> motion_, residual_;
+  std::vector<long double> velocity_;  // [rows]
   Vector step_;
+  SparseScratch scratch_;
   std::vector<double>
       tree_size_;  // [trees] what rounding of its motion is relative to, sqrt(J); Delassus: of all
 };

@@ -82,7 +82,7 @@ namespace {
 
 // How far constraint i is from what is demanded of it at the velocities u [rows], m/s; <= 0: not at all.
 double violation_of(const ContactProblem& problem, Index i, const Vector& velocity, Law law) {
-  const auto [normal, tangent] = normal_and_tangent(problem, i, velocity);
+  const double normal = velocity[problem.row(i) + problem.rows(i) - 1];  // of a scalar row: the row
   switch (demand_of(problem, i, law)) {
     case Demand::none:
       return 0.0;
@@ -93,7 +93,7 @@ double violation_of(const ContactProblem& problem, Index i, const Vector& veloci
     case Demand::zero:
       return std::abs(normal);
     case Demand::dual_cone:
-      return problem.friction(i) * tangent - normal;
+      return problem.friction(i) * normal_and_tangent(problem, i, velocity).tangent - normal;
   }
   return 0.0;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tribo/problem/sparse_trees.h"
+
 namespace tribo {
 
 Index Islands::root(Index node) {
@@ -102,12 +104,18 @@ void Islands::extract(const ContactProblem& problem, Index island, ContactProble
 }
 
 void Islands::copy_trees(const ContactProblem& problem, Index island, ContactProblem& part) const {
+  part.sparse_.reset();
   part.mass_.clear();
   part.mass_factor_.clear();
   Index dofs = 0;
   for (const Index t : trees(island)) {
-    part.mass_.add_block(problem.mass_.block(t));
-    part.mass_factor_.add_lower(problem.mass_factor_.lower(t));
+    if (problem.sparse_ && problem.sparse_->find(t) != nullptr) {  // its coordinates are a dense tree
+      part.mass_.add_identity(problem.mass_.block_size(t));
+      part.mass_factor_.add_unit_lower(problem.mass_.block_size(t));
+    } else {
+      part.mass_.add_block(problem.mass_.block(t));
+      part.mass_factor_.add_lower(problem.mass_factor_.lower(t));
+    }
     dofs += problem.mass_.block_size(t);
   }
   part.momentum_.resize(dofs);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "tribo/base/errors.h"
@@ -11,10 +13,12 @@
 namespace tribo {
 namespace {
 
-// Pivots below this share of the largest diagonal entry are rounding: the numerical rank ends there. Real
-// files carry eigenvalues of -1e-7 relative, so an indefinite remainder is tolerated up to kIndefinite.
+// Pivots below this share of the largest diagonal entry are rounding: the numerical rank ends there.
 constexpr double kRankCut = 1e-12;
-constexpr double kIndefinite = 1e-6;
+// A remainder of the elimination below -kSuspicious (relative to the largest entry) is looked into by eigenvalues;
+// below -kNoisy the elimination itself is of no use, for pivots out of rounding errors blow up what follows.
+constexpr double kSuspicious = 1e-9;
+constexpr double kNoisy = 1e-6;
 
 // Connected components of the block pattern (in either direction), numbered by their first constraint.
 std::vector<std::vector<Index>> components_of(const BlockMatrix& w) {
@@ -118,36 +122,44 @@ double pivoted_cholesky(const Matrix& w, Matrix& factor) {
   return smallest_remainder(w, factor, used) / largest;
 }
 
-void add_constraint(ContactProblemBuilder& builder, const ConstraintSpec& spec, const JacobianPiece& piece,
-                    std::span<const double> q) {
-  const std::span pieces(&piece, 1);
-  if (!spec.unit.empty()) {
-    builder.add_scaled_contact(spec.unit, pieces, q, {spec.compliance.data(), spec.unit.size()}, spec.key);
-    return;
-  }
-  switch (spec.kind) {
-    case ConstraintKind::contact:
-      builder.add_contact(spec.friction, pieces, Vec3(q[0], q[1], q[2]), spec.compliance.head<3>(), spec.key);
-      break;
-    case ConstraintKind::unilateral:
-      builder.add_unilateral(pieces, q[0], spec.compliance[0], spec.key);
-      break;
-    case ConstraintKind::bilateral:
-      builder.add_bilateral(pieces, q[0], spec.compliance[0], spec.key);
-      break;
-    case ConstraintKind::box:
-      builder.add_box(spec.lower, spec.upper, pieces, q[0], spec.compliance[0], spec.key);
-      break;
-  }
+// The factor of one component of W, and how indefinite that is.
+struct Factor {
+  Matrix columns;      // W_sym = columns columns^T, up to what is indefinite
+  double share = 0.0;  // -smallest / largest eigenvalue
+  bool too_much = false;
+};
+
+// J = V sqrt(Lambda) of the eigenvalues beyond the noise, which the most negative one measures: the factor of the
+// nearest semi-definite matrix of that rank.
+Matrix spectral_factor(const Eigen::SelfAdjointEigenSolver<Matrix>& spectrum) {
+  const Vector& values = spectrum.eigenvalues();  // ascending
+  const double noise = std::max(-values[0], kRankCut * values[values.size() - 1]);
+  Eigen::Index kept = 0;
+  while (kept < values.size() && values[values.size() - 1 - kept] > noise) ++kept;
+  if (kept == 0) return Matrix::Zero(values.size(), 1);
+  return spectrum.eigenvectors().rightCols(kept) * values.tail(kept).cwiseSqrt().asDiagonal();
+}
+
+Factor factorize(const Matrix& w) {
+  Factor factor;
+  const double remainder = pivoted_cholesky(w, factor.columns);
+  if (!(remainder < -kSuspicious)) return factor;
+  const bool noisy = remainder < -kNoisy;
+  const Eigen::SelfAdjointEigenSolver<Matrix> spectrum(
+      w, noisy ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  const Vector& values = spectrum.eigenvalues();
+  const double largest = values[values.size() - 1];
+  factor.share =
+      largest > 0.0 ? std::max(0.0, -values[0] / largest) : std::numeric_limits<double>::infinity();
+  factor.too_much = -values[0] > kPrintedRounding * w.norm();
+  if (noisy && !factor.too_much) factor.columns = spectral_factor(spectrum);
+  return factor;
 }
 
 }  // namespace
 
-Index rows_of(const ConstraintSpec& spec) {
-  return spec.unit.empty() ? rows_of(spec.kind) : static_cast<Index>(spec.unit.size());
-}
-
-ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<ConstraintSpec>& constraints) {
+ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<ConstraintSpec>& constraints,
+                    IndefiniteShare* indefinite) {
   const Index count = delassus.group_count();
   if (static_cast<Index>(constraints.size()) != count || q.size() != delassus.size()) {
     throw InvalidInput(
@@ -167,21 +179,23 @@ ContactProblem lift(BlockMatrix delassus, const Vector& q, const std::vector<Con
   std::vector<JacobianPiece> piece(count);
   std::vector<Index> local_start(count);
   for (const std::vector<Index>& groups : components_of(delassus)) {
-    Matrix factor;
-    const double remainder = pivoted_cholesky(symmetric_part(delassus, groups, local_start), factor);
-    if (remainder < -kIndefinite) {
-      throw InvalidInput(
-          fmt::format("delassus matrix W is indefinite (relative {:.2g}) in the component of constraint {}: "
-                      "W must be positive "
-                      "semi-definite",
-                      remainder, groups.front()));
+    const Factor factor = factorize(symmetric_part(delassus, groups, local_start));
+    if (factor.too_much) {
+      throw InvalidInput(fmt::format(
+          "delassus matrix W is indefinite (its smallest eigenvalue is {:.2g} times the largest) in the "
+          "component of constraint {}: W must be positive semi-definite, up to what rounding to six "
+          "digits explains",
+          -factor.share, groups.front()));
     }
-    const Eigen::Index rank = factor.cols();
+    if (indefinite != nullptr && factor.share > indefinite->share)
+      *indefinite = {factor.share, groups.front()};
+    const Eigen::Index rank = factor.columns.cols();
     const Index tree = builder.add_tree(Matrix::Identity(rank, rank), Vector::Zero(rank));
-    for (const Index g : groups) piece[g] = {tree, factor.middleRows(local_start[g], delassus.rows(g))};
+    for (const Index g : groups)
+      piece[g] = {tree, factor.columns.middleRows(local_start[g], delassus.rows(g))};
   }
   for (Index g = 0; g < count; ++g) {
-    add_constraint(builder, constraints[g], piece[g],
+    add_constraint(builder, constraints[g], {&piece[g], 1},
                    {q.data() + delassus.start(g), static_cast<std::size_t>(delassus.rows(g))});
   }
   builder.set_delassus(std::move(delassus));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/problem/constraints.h"
+#include "tribo/problem/local_conditions.h"
 
 namespace tribo {
 namespace {
@@ -14,17 +14,13 @@ constexpr double kMostDemands = 1e2;
 // sqrt(2^-52): changes of velocity below this share of the free motion are judged relative to it.
 constexpr double kFloor = 0x1p-26;
 
-// |x_i|_inf.
-double largest_of(const ContactProblem& problem, Index i, const Vector& x) {
-  const double* rows = x.data() + problem.row(i);
-  return with_rows(problem.rows(i), [&](auto n) {
-    double largest = std::abs(rows[0]);
-    for (int r = 1; r < n(); ++r) largest = std::max(largest, std::abs(rows[r]));
-    return largest;
-  });
-}
-
 }  // namespace
+
+double natural_map(const ContactProblem& problem, Index i, const Vector& impulse, const Vector& velocity,
+                   Law law) {
+  return detail::with_local(problem, i, impulse, velocity, law,
+                            [&](const auto& local) { return detail::scaled_error(problem, i, local); });
+}
 
 double bounded_reference(double largest, double demand, double root_energy) {
   const double impulses = demand > 0.0 ? std::min(largest, kMostDemands * demand) : largest;
@@ -34,7 +30,7 @@ double bounded_reference(double largest, double demand, double root_energy) {
 ImpulseSizes impulse_sizes(const ContactProblem& problem, const Vector& impulse) {
   ImpulseSizes sizes;
   for (Index i = 0; i < problem.constraint_count(); ++i) {
-    const double size = problem.root_scale(i) * largest_of(problem, i, impulse);
+    const double size = problem.root_scale(i) * detail::largest_entry(problem, i, impulse);
     sizes.largest = std::max(sizes.largest, size);
     sizes.sum += size;
   }
@@ -43,6 +39,16 @@ ImpulseSizes impulse_sizes(const ContactProblem& problem, const Vector& impulse)
 
 double common_reference(const ContactProblem& problem, double largest) {
   return bounded_reference(largest, problem.largest_demand(), problem.root_energy());
+}
+
+ContactState contact_state(const ContactProblem& problem, Index i, const Vector& impulse, double slip,
+                           double common) {
+  const Index normal = problem.row(i) + problem.rows(i) - 1;
+  const double root = problem.root_scale(i), pressed = impulse[normal];
+  if (!(root * pressed > kLoadedShare * common)) return ContactState::open;
+  const double friction = impulse.segment(problem.row(i), problem.rows(i) - 1).norm();
+  if (friction < kStickShare * problem.friction(i) * pressed) return ContactState::sticks;
+  return slip > kSlipShare * root * problem.largest_demand() ? ContactState::slides : ContactState::sticks;
 }
 
 void release_idle(const ContactProblem& problem, Vector& impulse) {

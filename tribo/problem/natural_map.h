@@ -31,6 +31,17 @@ inline double reference_of(const ContactProblem& problem, Index i, double common
   return common > own ? common : own;
 }
 
+// What a contact does, by the certificate's own thresholds. `slip`: its tangential velocity, m/s; `common`: see above.
+//   open    its normal impulse is below kLoadedShare of the common reference
+//   sticks  its friction is below kStickShare of the limit, or at the limit without slip
+//   slides  its friction is at the limit (zero for contacts without friction) and it slips
+enum class ContactState : std::uint8_t { open, sticks, slides };
+constexpr double kStickShare = 0.999;
+constexpr double kLoadedShare = 1e-6;
+constexpr double kSlipShare = 1e-6;  // of the largest demand: slower is no slip
+ContactState contact_state(const ContactProblem& problem, Index i, const Vector& impulse, double slip,
+                           double common);
+
 // Gives idle constraints, whose impulses do nothing, that of their set nearest to zero.
 void release_idle(const ContactProblem& problem, Vector& impulse);
 // How far the velocity of an idle constraint, q_i whatever is done, is from what its set allows, m/s.

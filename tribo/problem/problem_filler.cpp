@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tribo/base/errors.h"
+#include "tribo/problem/sparse_trees.h"
 
 namespace tribo {
 
@@ -12,6 +13,13 @@ namespace {
 
 void assign(const std::vector<double>& from, Index count, Vector& to) {
   to = Eigen::Map<const Vector>(from.data(), count);
+}
+
+bool names_tree(const BlockJacobian& jacobian, Index group, Index tree) {
+  for (Index p = jacobian.piece_begin(group); p < jacobian.piece_end(group); ++p) {
+    if (jacobian.piece_tree(p) == tree) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -29,6 +37,8 @@ void ProblemFiller::begin(ContactProblem& problem, Index constraints) {
   problem.jacobian_.clear();
   problem.delassus_.reset();
   problem.structure_.clear();
+  problem.sparse_.reset();
+  if (memory_ && memory_.use_count() == 1) memory_->clear();
   problem.contact_count_ = 0;
   problem.rigid_ = true;
   problem.has_friction_ = false;
@@ -43,6 +53,17 @@ Index ProblemFiller::add_tree(Index dofs, const double* mass, const double* mome
 Index ProblemFiller::add_unit_tree(Index dofs, const double* momentum) {
   momentum_.insert(momentum_.end(), momentum, momentum + dofs);
   return problem_->mass_.add_identity(dofs);
+}
+
+Index ProblemFiller::add_sparse_tree(const std::shared_ptr<const SparseFactor>& mass,
+                                     const double* momentum) {
+  std::shared_ptr<SparseTrees>& sparse = problem_->sparse_;
+  if (!sparse) sparse = memory_ && memory_.use_count() == 1 ? memory_ : std::make_shared<SparseTrees>();
+  memory_ = sparse;
+  const double rest = 0.0;  // of the single degree of freedom that stands for the tree until finish()
+  const Index tree = add_unit_tree(1, &rest);
+  sparse->add_tree(tree, mass, momentum);
+  return tree;
 }
 
 void ProblemFiller::add_constraint(const Constraint& constraint) {
@@ -66,7 +87,9 @@ void ProblemFiller::add_constraint(const Constraint& constraint) {
     if (!scaled_) unit_.assign(bias_.size(), 1.0);
     scaled_ = true;
   }
-  for (Index r = 0; r < rows && scaled_; ++r) unit_[rows_ + r] = constraint.unit[r];
+  for (Index r = 0; r < rows && scaled_; ++r) {
+    unit_[rows_ + r] = constraint.unit != nullptr ? constraint.unit[r] : 1.0;
+  }
   for (Index r = 0; r < rows; ++r, ++rows_) {
     bias_[rows_] = constraint.bias[r];
     compliance_[rows_] = constraint.compliance[r];
@@ -96,6 +119,16 @@ double* ProblemFiller::add_piece(Index tree, const double* block) {
   return data;
 }
 
+void ProblemFiller::add_sparse_piece(Index tree, Index first_dof, Index columns, const double* block) {
+  ContactProblem& p = *problem_;
+  const BlockJacobian& jacobian = p.jacobian_;
+  if (!names_tree(jacobian, added_ - 1, tree)) {
+    p.jacobian_.add_piece(tree, p.mass_.block_start(tree), 0);
+  }
+  const Index count = jacobian.rows(added_ - 1) * columns;
+  std::copy_n(block, count, p.sparse_->add_piece(jacobian, added_ - 1, tree, first_dof, columns));
+}
+
 void ProblemFiller::set_articulation(std::span<const Index> parent, const double* motion) {
   problem_->structure_.add_articulation(problem_->mass_.block_count() - 1, parent, motion);
 }
@@ -108,10 +141,15 @@ void ProblemFiller::add_body(Index dof, const double* block) {
 bool ProblemFiller::finish() {
   ContactProblem& p = *problem_;
   if (added_ != p.constraint_count()) return false;
-  assign(momentum_, static_cast<Index>(momentum_.size()), p.momentum_);
+  if (p.sparse_) {
+    p.sparse_->set_momentum(momentum_);
+  } else {
+    assign(momentum_, static_cast<Index>(momentum_.size()), p.momentum_);
+  }
   assign(bias_, rows_, p.bias_);
   assign(compliance_, rows_, p.compliance_);
   assign(unit_, scaled_ ? rows_ : 0, p.row_unit_);
+  if (p.condense() != SparseTrees::kSuccess) return false;
   if (p.mass_factor_.factorize(p.mass_) != BlockDiagonalCholesky::kSuccess) return false;
   p.derive(velocity_, columns_);
   return true;

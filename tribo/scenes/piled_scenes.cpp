@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <vector>
 
 #include "tribo/base/random.h"
@@ -115,7 +116,7 @@ Scene make_balls_in_box(const SceneValues& values, double dt) {
   Random random(static_cast<std::uint64_t>(number(values, "seed")));
   ModelBuilder builder;
   add_bin(scene.world, half, material, true);
-  const double mass = 1000.0 * 4.0 / 3.0 * 3.14159265358979323846 * radius * radius * radius;
+  const double mass = 1000.0 * 4.0 / 3.0 * std::numbers::pi * radius * radius * radius;
   for (Index i = 0; i < count; ++i) {
     const Index layer = i / (across * across), x = i % across, y = i / across % across;
     const Vec3 place = grid_place(x, y, across, pitch, 0.04 + 0.08 * layer, 0.001, random);

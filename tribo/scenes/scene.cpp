@@ -5,10 +5,24 @@
 #include <cmath>
 
 #include "tribo/base/errors.h"
+#include "tribo/scenes/assembly_scene.h"
+#include "tribo/scenes/dual_arm_scene.h"
+#include "tribo/scenes/flexible_scenes.h"
+#include "tribo/scenes/granular_scenes.h"
+#include "tribo/scenes/humanoid_scene.h"
+#include "tribo/scenes/limbed_scenes.h"
+#include "tribo/scenes/masonry_scenes.h"
+#include "tribo/scenes/paper_scenes.h"
 #include "tribo/scenes/piled_scenes.h"
+#include "tribo/scenes/piling_scene.h"
+#include "tribo/scenes/pouring_scene.h"
 #include "tribo/scenes/robot_scenes.h"
+#include "tribo/scenes/shaped_scenes.h"
 #include "tribo/scenes/sliding_scenes.h"
+#include "tribo/scenes/soft_scenes.h"
 #include "tribo/scenes/stacked_scenes.h"
+#include "tribo/scenes/standing_scenes.h"
+#include "tribo/scenes/walking_scenes.h"
 
 namespace tribo {
 
@@ -17,7 +31,11 @@ namespace {
 std::vector<SceneInfo> all_scenes() {
   std::vector<SceneInfo> all;
   for (auto family : {detail::stacked_scene_infos, detail::sliding_scene_infos, detail::piled_scene_infos,
-                      detail::robot_scene_infos}) {
+                      detail::masonry_scene_infos, detail::granular_scene_infos, detail::robot_scene_infos,
+                      detail::standing_scene_infos, detail::paper_scene_infos, detail::humanoid_scene_infos,
+                      detail::limbed_scene_infos, detail::shaped_scene_infos, detail::walking_scene_infos,
+                      detail::assembly_scene_infos, detail::piling_scene_infos, detail::pouring_scene_infos,
+                      detail::dual_arm_scene_infos, detail::flexible_scene_infos, detail::soft_scene_infos}) {
     for (SceneInfo& info : family()) all.push_back(std::move(info));
   }
   return all;
@@ -55,6 +73,23 @@ SceneValues completed(const SceneInfo& info, const SceneValues& given) {
   return values;
 }
 
+Scene made(const SceneInfo& info, const SceneValues& values, double dt, const RobotLoader& models) {
+  if (models && info.robots.empty()) {
+    std::string with;
+    for (const SceneInfo& other : scene_catalogue()) {
+      if (!other.robots.empty()) with += (with.empty() ? "" : ", ") + std::string(other.name);
+    }
+    throw InvalidInput(
+        fmt::format("scene {} has no robot that a model could replace; these have: {}", info.name, with));
+  }
+  if (const auto* plain = std::get_if<0>(&info.make)) return (*plain)(values, dt);
+  Robots robots;
+  if (models) {
+    for (const RobotRole& role : info.robots) robots.add(role.role, models(role));
+  }
+  return std::get<1>(info.make)(values, dt, robots);
+}
+
 }  // namespace
 
 std::span<const SceneInfo> scene_catalogue() {
@@ -62,9 +97,9 @@ std::span<const SceneInfo> scene_catalogue() {
   return scenes;
 }
 
-Scene make_scene(std::string_view name, const SceneValues& values, double dt) {
+Scene make_scene(std::string_view name, const SceneValues& values, double dt, const RobotLoader& models) {
   for (const SceneInfo& info : scene_catalogue()) {
-    if (info.name == name) return info.make(completed(info, values), dt);
+    if (info.name == name) return made(info, completed(info, values), dt, models);
   }
   throw InvalidInput(fmt::format("unknown scene '{}'; there are: {}", name, names_of(scene_catalogue())));
 }
@@ -92,7 +127,7 @@ Index add_solid(ModelBuilder& builder, World& world, std::string name, const Sha
 
 void finish_scene(Scene& scene, ModelBuilder& builder) {
   scene.world.model = builder.build();
-  scene.start = initial_state(scene.world.model);
+  scene.start = initial_state(scene.world);
 }
 
 }  // namespace detail

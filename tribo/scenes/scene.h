@@ -14,8 +14,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "tribo/scenes/robots.h"
 #include "tribo/sim/simulator.h"
 
 namespace tribo {
@@ -48,18 +50,24 @@ struct Scene {
 
 using SceneValues = std::map<std::string, double, std::less<>>;
 
+// `values` are complete and in range; `dt` <= 0: the scene's own time step. With robots: see scenes/robots.h.
+using SceneMaker = std::variant<Scene (*)(const SceneValues&, double dt),
+                                Scene (*)(const SceneValues&, double dt, const Robots&)>;
+
 struct SceneInfo {
   std::string_view name;
   std::string_view summary;
   std::vector<SceneParameter> parameters;
-  // `values` are complete and in range; `dt` <= 0: the scene's own time step.
-  Scene (*make)(const SceneValues& values, double dt);
+  SceneMaker make;
+  std::vector<RobotRole> robots = {};  // that the user may replace by models
 };
 
 std::span<const SceneInfo> scene_catalogue();
 
-// InvalidInput when the scene or a parameter is unknown (the message lists what there is) or out of range.
-Scene make_scene(std::string_view name, const SceneValues& values = {}, double dt = 0.0);
+// InvalidInput when the scene or a parameter is unknown (the message lists what there is) or out of range. `models`: the
+// scene's robots are those that it reads; InvalidInput when the scene has none.
+Scene make_scene(std::string_view name, const SceneValues& values = {}, double dt = 0.0,
+                 const RobotLoader& models = {});
 
 namespace detail {
 

@@ -25,6 +25,7 @@ bool Impacts::collect(const Context& step) {
   touching_.clear();
   for (std::size_t c = 0; c < step.contacts.size(); ++c) {
     const Contact& contact = step.contacts[c];
+    if (contact.is_face()) continue;  // a field gives way: no velocity jumps
     const double rate = approach(contact, step.kinematics);
     if (finder_->surface(contact.surface).restitution > 0.0) {
       const bool meets = contact.gap + step.h * rate < 0.0;

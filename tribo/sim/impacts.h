@@ -37,6 +37,8 @@ class Impacts {
   Outcome apply(const Context& step);
   // Of the rounds before, for a new beginning.
   void forget() { solver_.forget(); }
+  SettlingPolicy::Memory memory() const { return solver_.memory(); }
+  void set_memory(SettlingPolicy::Memory memory) { solver_.set_memory(std::move(memory)); }
 
  private:
   double approach(const Contact& contact, const Kinematics& kinematics) const;

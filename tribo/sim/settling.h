@@ -1,5 +1,5 @@
 // How exactly the islands are solved that come to rest, and which errors of theirs are left standing: what a step has to
-// know of the steps before, tree by tree. docs/simulator.md, «Settling», says why and shows the numbers.
+// know of the steps before, tree by tree. docs/settling.md says why and shows the numbers.
 //
 // Tolerance. The impulses of the last step are the start of the next solve. At rest they are good enough again, and
 // nothing is solved. Once they are not, the error that the tolerance allowed has moved the bodies; the step that undoes
@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tribo/base/types.h"
@@ -37,6 +38,17 @@ class SettlingPolicy {
   static constexpr double kMoving = 100.0;  // of the tolerance
 
   explicit SettlingPolicy(Index trees) : steps_(trees, 0), standing_error_(trees, 0.0) {}
+
+  // All that it knows, to be kept and put back.
+  struct Memory {
+    std::vector<std::uint8_t> steps;     // [trees]
+    std::vector<double> standing_error;  // [trees]
+  };
+  Memory memory() const { return {steps_, standing_error_}; }
+  void set_memory(Memory memory) {
+    steps_ = std::move(memory.steps);
+    standing_error_ = std::move(memory.standing_error);
+  }
 
   // All trees as at the beginning.
   void forget();

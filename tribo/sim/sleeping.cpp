@@ -9,7 +9,7 @@ namespace tribo {
 Sleeping::Sleeping(const Model& model)
     : model_(&model),
       driven_(model.tree_count(), false),
-      bed_(model.tree_count(), -1),
+      sleep_group_(model.tree_count(), -1),
       quiet_(model.tree_count(), 0.0),
       restless_(model.tree_count(), false) {
   const auto mark = [&](Index joint) { driven_[model.body_tree(model.joint(joint).body)] = true; };
@@ -29,33 +29,40 @@ Sleeping::Sleeping(const Model& model)
   }
 }
 
-void Sleeping::wake(Index bed) {
+void Sleeping::wake(Index group) {
   for (Index t = 0; t < model_->tree_count(); ++t) {
-    if (bed_[t] != bed) continue;
-    bed_[t] = -1;
+    if (sleep_group_[t] != group) continue;
+    sleep_group_[t] = -1;
     quiet_[t] = 0.0;
     --asleep_count_;
   }
 }
 
 void Sleeping::wake_all() {
-  std::fill(bed_.begin(), bed_.end(), -1);
+  std::fill(sleep_group_.begin(), sleep_group_.end(), -1);
   std::fill(quiet_.begin(), quiet_.end(), 0.0);
   asleep_count_ = 0;
+}
+
+void Sleeping::set_memory(const Memory& memory) {
+  sleep_group_ = memory.group;
+  quiet_ = memory.quiet;
+  asleep_count_ = static_cast<Index>(
+      std::count_if(sleep_group_.begin(), sleep_group_.end(), [](Index group) { return group >= 0; }));
 }
 
 void Sleeping::filter(const Vector& force, std::vector<Contact>& contacts) {
   if (asleep_count_ == 0) return;
   for (Index t = 0; t < model_->tree_count(); ++t) {
     const bool pushed = !force.segment(model_->tree_dof(t), model_->tree_dof_count(t)).isZero(0.0);
-    if (asleep(t) && pushed) wake(bed_[t]);
+    if (asleep(t) && pushed) wake(sleep_group_[t]);
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (const Contact& contact : contacts) {
       const Index a = model_->body_tree(contact.body_a), b = model_->body_tree(contact.body_b);
       if (a < 0 || b < 0 || asleep(a) == asleep(b)) continue;
-      wake(bed_[asleep(a) ? a : b]);
+      wake(sleep_group_[asleep(a) ? a : b]);
       changed = true;
     }
   }
@@ -80,7 +87,7 @@ void Sleeping::update(const StepSolver& solver, double h, double velocity, doubl
   }
   for (Index t = 0; t < model_->tree_count(); ++t) {
     if (asleep(t) || restless_[solver.component(t)]) continue;
-    bed_[t] = solver.component(t);
+    sleep_group_[t] = solver.component(t);
     ++asleep_count_;
     v.segment(model_->tree_dof(t), model_->tree_dof_count(t)).setZero();
   }

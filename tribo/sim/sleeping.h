@@ -16,7 +16,7 @@ class Sleeping {
  public:
   explicit Sleeping(const Model& model);
 
-  bool asleep(Index tree) const { return tree >= 0 && bed_[tree] >= 0; }
+  bool asleep(Index tree) const { return tree >= 0 && sleep_group_[tree] >= 0; }
   Index asleep_count() const { return asleep_count_; }
 
   // Wakes what is touched or pushed and removes contacts among sleepers and fixed bodies.
@@ -25,14 +25,22 @@ class Sleeping {
   void update(const StepSolver& solver, double h, double velocity, double time, Vector& v);
   void wake_all();
 
+  // All that it knows, to be kept and put back.
+  struct Memory {
+    std::vector<Index> group;   // [trees] the tree it sleeps with, -1: awake
+    std::vector<double> quiet;  // [trees] s
+  };
+  Memory memory() const { return {sleep_group_, quiet_}; }
+  void set_memory(const Memory& memory);
+
  private:
-  void wake(Index bed);
+  void wake(Index group);
 
   const Model* model_;
-  std::vector<bool> driven_;    // [trees]
-  std::vector<Index> bed_;      // [trees] which component it sleeps in, -1: awake
-  std::vector<double> quiet_;   // [trees] s below the threshold
-  std::vector<bool> restless_;  // [trees] by component root
+  std::vector<bool> driven_;        // [trees]
+  std::vector<Index> sleep_group_;  // [trees] whose component it sleeps with (its root), -1: awake
+  std::vector<double> quiet_;       // [trees] s below the threshold
+  std::vector<bool> restless_;      // [trees] by component root
   Index asleep_count_ = 0;
 };
 

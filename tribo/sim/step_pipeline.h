@@ -1,6 +1,6 @@
 // The parts of a step in the order in which they run. Simulator::step(), problem() and next_problem() all run these:
 //
-//   prepare   begin         mocap bodies on their way, contacts at q0
+//   prepare   begin         velocities of mocap bodies, contacts at q0
 //             bounce        impacts: v0 jumps (step only)
 //             pose          inputs and forces, free motion v*, constraints with their warm starts
 //   finish    solve         islands: v, impulses, displacement d
@@ -15,9 +15,12 @@
 #include "tribo/sim/assembly/impulse_memory.h"
 #include "tribo/sim/assembly/step_solver.h"
 #include "tribo/sim/contact/contact_constraints.h"
+#include "tribo/sim/flex/flexible_step.h"
 #include "tribo/sim/impacts.h"
+#include "tribo/sim/sensors/sensor_suite.h"
 #include "tribo/sim/simulator.h"
 #include "tribo/sim/sleeping.h"
+#include "tribo/sim/snapshot.h"
 
 namespace tribo {
 
@@ -66,13 +69,28 @@ class StepPipeline {
   const FreeMotion& motion() const { return bodies_.motion; }
   const JointConstraints& joints() const { return joints_; }
   const std::vector<Contact>& contacts() const { return contacts_; }
+  const FlexibleStep& flexible() const { return flexible_; }
   const std::vector<Vec3>& contact_impulses() const { return contact_impulses_; }  // N s, world axes
   const std::vector<Vec3>& contact_torques() const { return contact_torques_; }    // N m s, world axes
+  // Of the last step, made at the first call after it.
+  const std::vector<ContactDetail>& contact_details();
+  // Whether there is a last step whose problem and work can be asked for.
+  bool was_posed() const { return posed_; }
+  // Readings of the sensors at `state`, which is where the last step ended; made at the first call after it.
+  const Vector& sensor_data(const State& state);
+  const SensorSuite& sensors() const { return sensors_; }
+  // What was said and done so far is no longer what led to the state.
+  void state_was_set();
+
+  StepMemory memory(const State& state);
+  // `state`: the one of the memory.
+  void set_memory(StepMemory memory, const State& state);
 
  private:
   enum class WithImpacts { no, yes };
 
   Settings solver_settings() const;
+  bool sleeps() const;
   // prepare
   Impacts::Outcome prepare(const StepInput& input, const State& state, WithImpacts impacts, StepTimes& times);
   void begin(const StepInput& input, const State& state);
@@ -84,7 +102,9 @@ class StepPipeline {
   void set_starts();
   // finish
   void remember();
-  double correction_work();
+  double correction_work(const Vector& end);
+  void move_contacts();
+  void judge_contacts();
   void advance(const StepInput& input, std::int64_t step, bool corrected, State& state);
 
   const World* world_;
@@ -94,6 +114,7 @@ class StepPipeline {
   MovingBodies bodies_;
   ContactFinder finder_;
   ContactConstraints contact_constraints_;
+  FlexibleStep flexible_;
   InverseMass inverse_mass_;
   Impacts impacts_;
   StepSolver solver_;
@@ -105,9 +126,19 @@ class StepPipeline {
   std::vector<Vec6> mocap_velocity_;
   std::vector<Contact> contacts_;
   std::vector<Vec3> contact_impulses_, contact_torques_;
+  SensorSuite sensors_;
+  Vector sensor_data_;
+  bool sensed_ = false;               // the readings are those of the state
+  bool moved_ = false;                // the state is the end of the last step
+  Vec3 step_gravity_ = Vec3::Zero();  // of the last step
+  bool posed_ = false;                // a step was made since the beginning
+  bool solved_ = false;               // the contacts are those of a step
+  bool detailed_ = false;             // the details are those of the contacts
+  std::vector<ContactDetail> details_;
+  std::unique_ptr<Kinematics> end_;  // where the step began, with the velocities of its end
   ConstraintSet set_;
   std::vector<RowValues> start_, impulse_;
-  Vector next_v_, moving_v_, displacement_;
+  Vector next_v_, moving_v_, displacement_, middle_;
   ContactProblem next_;
 };
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tribo/base/errors.h"
+#include "tribo/sim/sensors/sensor_validation.h"
 
 namespace tribo {
 
@@ -62,6 +64,12 @@ void check_geoms(const World& world) {
     check_material(owner, geom.material);
     check_length("margin", owner, geom.margin);
     check_length("thickness", owner, geom.thickness);
+    if (geom.pressure) check_pressure_field(owner, geom.shape, *geom.pressure);
+  }
+  for (std::size_t k = 0; k < world.visuals.size(); ++k) {
+    const std::string owner = label("visual", k, world.visuals[k].name);
+    check_index(owner, "body", world.visuals[k].body, bodies);
+    check_frame(owner, world.visuals[k].pose);
   }
   for (std::size_t p = 0; p < world.pairs.size(); ++p) {
     const GeomPair& pair = world.pairs[p];
@@ -145,6 +153,35 @@ void check_medium(const World& world) {
   }
 }
 
+void check_flexible_bodies(const World& world) {
+  for (std::size_t f = 0; f < world.flexible_bodies.size(); ++f) {
+    const FlexibleBody& body = world.flexible_bodies[f];
+    const std::string owner = label("flexible body", f, body.name);
+    TetMesh mesh = body.mesh;
+    complete(mesh, "mesh of " + owner);
+    validate(body.elasticity, owner);
+    check_frame(owner, body.pose);
+    check_material(owner, body.material);
+    check_length("margin", owner, body.margin);
+    for (const Index node : body.fixed_nodes) check_index(owner, "a fixed node", node, mesh.nodes.size());
+    for (const NodeAttachment& tie : body.attachments) {
+      check_index(owner, "an attached node", tie.node, mesh.nodes.size());
+      check_index(owner, "body of an attachment", tie.body,
+                  static_cast<std::size_t>(world.model.body_count()));
+      if (!tie.anchor.allFinite()) {
+        throw InvalidInput(fmt::format("an anchor of {} is not finite", owner));
+      }
+    }
+    for (const NodeAttachment& tie : body.attachments) {
+      const auto same = [&](const NodeAttachment& other) { return other.node == tie.node; };
+      if (std::count_if(body.attachments.begin(), body.attachments.end(), same) > 1 ||
+          std::count(body.fixed_nodes.begin(), body.fixed_nodes.end(), tie.node) > 0) {
+        throw InvalidInput(fmt::format("node {} of {} is attached or fixed more than once", tie.node, owner));
+      }
+    }
+  }
+}
+
 void check_keyframe(const World& world, std::size_t k) {
   const Keyframe& key = world.keyframes[k];
   const Model& model = world.model;
@@ -169,9 +206,21 @@ Index World::add_geom(Geom geom) {
   return static_cast<Index>(geoms.size()) - 1;
 }
 
+Index World::add_flexible_body(FlexibleBody body) {
+  flexible_bodies.push_back(std::move(body));
+  return static_cast<Index>(flexible_bodies.size()) - 1;
+}
+
 Index World::find_geom(std::string_view geom_name) const {
   for (std::size_t g = 0; g < geoms.size(); ++g) {
     if (geoms[g].name == geom_name) return static_cast<Index>(g);
+  }
+  return -1;
+}
+
+Index World::find_sensor(std::string_view sensor_name) const {
+  for (std::size_t k = 0; k < sensors.size(); ++k) {
+    if (sensors[k].name == sensor_name) return static_cast<Index>(k);
   }
   return -1;
 }
@@ -199,7 +248,27 @@ void validate(const World& world) {
   check_geoms(world);
   check_couplings(world);
   check_medium(world);
+  validate_sensors(world);
+  check_flexible_bodies(world);
   for (std::size_t k = 0; k < world.keyframes.size(); ++k) check_keyframe(world, k);
+}
+
+State initial_state(const World& world) {
+  State state = initial_state(world.model);
+  const Index bodies = static_cast<Index>(world.flexible_bodies.size());
+  state.node_position.resize(3 * first_node(world, bodies));
+  state.node_velocity = Vector::Zero(state.node_position.size());
+  Index node = 0;
+  for (const FlexibleBody& body : world.flexible_bodies) {
+    for (const Vec3& x : body.mesh.nodes) state.node_position.segment<3>(3 * node++) = body.pose * x;
+  }
+  return state;
+}
+
+Index first_node(const World& world, Index flexible_body) {
+  Index sum = 0;
+  for (Index f = 0; f < flexible_body; ++f) sum += world.flexible_bodies[f].mesh.node_count();
+  return sum;
 }
 
 }  // namespace tribo

@@ -12,15 +12,21 @@
 //   simulator.step();
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tribo/collide/field/pressure_field.h"
 #include "tribo/collide/shape.h"
+#include "tribo/flex/elasticity.h"
+#include "tribo/flex/tet_mesh.h"
 #include "tribo/multibody/model_builder.h"
 #include "tribo/multibody/state.h"
+#include "tribo/sim/sensors/sensor.h"
 
 namespace tribo {
 
@@ -47,6 +53,9 @@ enum class FrictionRule : std::uint8_t {
   geometric  // sqrt(mu1 mu2)
 };
 
+// Red, green, blue, opacity, each 0 .. 1. For display alone.
+using Color = std::array<float, 4>;
+
 struct Geom {
   std::string name = {};
   Shape shape = Shape::plane();
@@ -62,6 +71,20 @@ struct Geom {
   double margin = 0.0;  // m; contacts are made within the sum of the margins, and at least World::margin
   // m; the surface that touches stands this much further out. Gaps of contacts are between these surfaces.
   double thickness = 0.0;
+  // Where one of two geoms is soft, they touch in faces with an area and a pressure (docs/pressure-fields.md): friction,
+  // dissipation time and thickness count there as usual, stiffness, restitution and rows beyond sliding do not.
+  std::optional<PressureField> pressure = {};
+  std::optional<Color> color = {};  // none: whoever draws it chooses
+  bool visual = true;               // drawn as part of the body's look; false: only among collision shapes
+};
+
+// A shape that is drawn and takes no part in the simulation.
+struct Visual {
+  std::string name = {};
+  Shape shape = Shape::plane();
+  Index body = 0;
+  Pose pose = {};  // in the body frame
+  std::optional<Color> color = {};
 };
 
 // Overrides filter and material for two geoms.
@@ -122,6 +145,27 @@ struct FluidEllipsoid {
   double blunt_drag = 0.5, slender_drag = 0.25, angular_drag = 1.5, kutta_lift = 1.0, magnus_lift = 1.0;
 };
 
+// A point of a body, to which a node of a flexible body is tied.
+struct NodeAttachment {
+  Index node = 0;
+  Index body = 0;              // of the model; 0: the world
+  Vec3 anchor = Vec3::Zero();  // in the body's frame, m
+};
+
+// A body that bends: see docs/flexible-bodies.md.
+struct FlexibleBody {
+  std::string name = {};
+  TetMesh mesh = {};  // at rest, in its own frame
+  Pose pose = {};     // of that frame in the world, at the beginning
+  Elasticity elasticity = {};
+  Material material = {};  // of its surface; without restitution and friction of torsion and rolling
+  std::vector<Index> fixed_nodes = {};  // stay where they are at the beginning
+  std::vector<NodeAttachment> attachments = {};
+  std::uint32_t contact_type = 1, contact_affinity = 1;  // as of a geom
+  double margin = 0.0;                                   // m, as of a geom
+  std::optional<Color> color = {};
+};
+
 struct World {
   std::string name = {};
   Model model;
@@ -134,23 +178,34 @@ struct World {
   std::vector<TendonCoupling> tendon_couplings;
   std::vector<Keyframe> keyframes;
   std::vector<FluidEllipsoid> fluid_ellipsoids;
+  std::vector<Visual> visuals;  // LoadOptions::visuals
+  std::vector<SensorDescription> sensors;
+  std::vector<FlexibleBody> flexible_bodies;
 
   Vec3 gravity = Vec3(0.0, 0.0, -9.81);
   Medium medium;
-  double time_step = 0.002;  // s
-  double margin = 0.0;       // m, smallest contact margin of any pair
+  Vec3 magnetic_field = Vec3(0.0, -0.5, 0.0);  // for magnetometers; MuJoCo's usual one
+  double time_step = 0.002;                    // s
+  double margin = 0.0;                         // m, smallest contact margin of any pair
   FrictionRule friction_rule = FrictionRule::maximum;
   bool parent_child_contacts = false;  // a body against the body it hangs on (never the world's geoms)
 
   Index add_geom(Geom geom);
+  Index add_flexible_body(FlexibleBody body);
   Index find_geom(std::string_view geom_name) const;  // -1: none
+  Index find_sensor(std::string_view sensor_name) const;
 };
 
 // Inertia of a solid of uniform density with the given mass [kg], in the shape's frame.
 RigidInertia uniform_inertia(const Shape& shape, double mass);
 RigidInertia inertia_of_density(const Shape& shape, double density);  // kg/m^3
 
-// InvalidInput naming the geom, pair, coupling or option that is wrong.
+// InvalidInput naming the geom, pair, coupling, flexible body or option that is wrong.
 void validate(const World& world);
+
+// Of the model, with flexible bodies at rest where they are described.
+State initial_state(const World& world);
+// First node of a flexible body among all nodes; of the one behind the last: their number.
+Index first_node(const World& world, Index flexible_body);
 
 }  // namespace tribo

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <vector>
 
 #include "tribo/base/errors.h"
 #include "tribo/solve/ablations/al_ablations.h"
 #include "tribo/solve/auto/auto.h"
+#include "tribo/solve/classical/compositions.h"
 #include "tribo/solve/interior/ipm.h"
 #include "tribo/solve/newton/alnewton.h"
 #include "tribo/solve/newton/canal.h"
@@ -19,7 +21,7 @@
 namespace tribo {
 namespace {
 
-constexpr auto kCatalogue = std::to_array<SolverInfo>({
+constexpr auto kMain = std::to_array<SolverInfo>({
     {"auto", "the default: islands, then sweeps, ADMM, Newton, interior point until the certificate is met",
      [] { return make_auto(); }},
     {"admm", "proximal ADMM on the exact law: stacks, mass ratios, redundant contacts",
@@ -40,14 +42,22 @@ constexpr auto kCatalogue = std::to_array<SolverInfo>({
      [] { return make_sap(); }},
     {"subadmm", "ADMM split per body: very large scenes, cost linear in bodies and contacts, threads",
      [] { return make_subadmm(); }},
-    {"subadmm-nobody", "subadmm split per tree only: an ablation", [] { return make_subadmm_nobody(); }},
+    {"subadmm-nobody", "subadmm split per tree only: an ablation", [] { return make_subadmm_nobody(); },
+     SolverFamily::ablation},
     {"admm-full", "primal ADMM without a split, one factor for all trees: an ablation",
-     [] { return make_admm_full(); }},
+     [] { return make_admm_full(); }, SolverFamily::ablation},
     {"al-dogleg", "canal's outer loop on a dogleg trust-region Newton: an ablation",
-     [] { return make_al_dogleg(); }},
+     [] { return make_al_dogleg(); }, SolverFamily::ablation},
     {"al-damped", "canal's outer loop on a damped semismooth Newton: an ablation",
-     [] { return make_al_damped(); }},
+     [] { return make_al_damped(); }, SolverFamily::ablation},
 });
+
+std::vector<SolverInfo> join() {
+  std::vector<SolverInfo> all(kMain.begin(), kMain.end());
+  const std::span<const SolverInfo> classical = classical_solvers();
+  all.insert(all.end(), classical.begin(), classical.end());
+  return all;
+}
 
 // "a=1,b=2" onto the solver.
 void apply_options(Solver& solver, std::string_view list) {
@@ -65,13 +75,40 @@ void apply_options(Solver& solver, std::string_view list) {
 
 }  // namespace
 
-std::span<const SolverInfo> solver_catalogue() { return kCatalogue; }
+std::string_view to_string(SolverFamily family) {
+  switch (family) {
+    case SolverFamily::tribo:
+      return "tribo";
+    case SolverFamily::ablation:
+      return "ablation";
+    case SolverFamily::projection:
+      return "projection";
+    case SolverFamily::newton:
+      return "newton";
+    case SolverFamily::splitting:
+      return "splitting";
+    case SolverFamily::proximal:
+      return "proximal";
+    case SolverFamily::fixed_point:
+      return "fixed-point";
+    case SolverFamily::pivoting:
+      return "pivoting";
+  }
+  return "";
+}
+
+std::span<const SolverInfo> solver_catalogue() {
+  static const std::vector<SolverInfo> all = join();
+  return all;
+}
+
+std::span<const SolverInfo> main_solvers() { return kMain; }
 
 std::unique_ptr<Solver> make_solver(std::string_view name) {
   const std::size_t colon = name.find(':');
   const std::string_view base = name.substr(0, colon);
   std::string names;
-  for (const SolverInfo& info : kCatalogue) {
+  for (const SolverInfo& info : solver_catalogue()) {
     if (info.name == base) {
       std::unique_ptr<Solver> solver = info.make();
       if (colon != std::string_view::npos) apply_options(*solver, name.substr(colon + 1));

@@ -1,4 +1,4 @@
-// From which size on the structure of a problem is worth looking at. Solvers and those who deal problems out to them
+// From which size on the structure of a problem is worth looking at. Solvers and their callers that partition problems
 // (islands, steps of a simulation) must agree on it: a small problem gets no solver of its own, because no solver keeps
 // anything for it.
 #pragma once

@@ -50,7 +50,11 @@ struct Report {
   std::vector<Progress> history;
   Index islands = 1;            // connected components of the contact graph, 1 when not split
   Index regularized_count = 0;  // constraints that were given compliance (Status::regularized)
-  std::vector<Stage> stages;    // with Settings::explain
+  // Of solvers that replace the friction cone by one with facets (lemke, dantzig): the error of the impulses in that
+  // problem, max_j |min(z_j, w_j)| of its complementarity problem in scaled variables over its largest impulse. What the
+  // facets cost is the certificate's error, which is that of the exact cone. NaN for all others.
+  double faceted_error = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Stage> stages;  // with Settings::explain
   // Status::infeasible: the proofs, one per island that has no solution; their rays and constraints are those of the
   // whole problem.
   std::vector<Contradiction> contradictions;

@@ -34,6 +34,53 @@ TEST(MjcfGeoms, SolidsOfUniformDensity) {
   EXPECT_TRUE(sphere.center.isApprox(Vec3(1, 0, 0), 1e-12));
 }
 
+// Plugins of tribo in MJCF's own words: shape, pose, exact mass moments; mistakes name the line.
+TEST(MjcfGeoms, BodiesFromFormulas) {
+  const auto geom = [](const std::string& plugin, const std::string& more = "") {
+    return "<geom type=\"sdf\" mass=\"2\" pos=\"0 0 1\"><plugin plugin=\"" + plugin + "\">" + more +
+           "</plugin></geom>";
+  };
+  const std::string sizes = "<config key=\"radius\" value=\".4\"/><config key=\"thickness\" value=\".2\"/>";
+  const RigidInertia ring = inertia(geom("tribo.sdf.torus", sizes));
+  EXPECT_NEAR(ring.mass, 2.0, 1e-12);
+  EXPECT_TRUE(ring.center.isApprox(Vec3(0, 0, 1), 1e-10));
+  EXPECT_NEAR(ring.rotational(2, 2), 2.0 * (0.16 + 0.75 * 0.01), 1e-9);
+  const World world =
+      load_model(body(geom("tribo.sdf.torus", sizes + "<config key=\"spacing\" value=\".1\"/>"))).world;
+  ASSERT_EQ(world.geoms.size(), 1u);
+  EXPECT_EQ(world.geoms[0].shape.kind(), ShapeKind::distance_field);
+  EXPECT_EQ(world.geoms[0].pose.position, Vec3(0, 0, 1));
+  EXPECT_THROW(load_model(body(geom("tribo.sdf.teapot"))), InvalidInput);
+  EXPECT_THROW(load_model(body(geom("mujoco.sdf.torus"))), InvalidInput);
+  EXPECT_THROW(load_model(body(geom("tribo.sdf.nut", "<config key=\"pitch\" value=\"wide\"/>"))),
+               InvalidInput);
+  EXPECT_THROW(load_model(body(geom("tribo.sdf.nut", "<config key=\"spacing\" value=\"0\"/>"))),
+               InvalidInput);
+  EXPECT_THROW(load_model(body(geom("tribo.sdf.nut", "<config key=\"colour\" value=\"1\"/>"))), InvalidInput);
+}
+
+TEST(MjcfGeoms, PressureFields) {
+  const auto geom = [](const std::string& shape, const std::string& more) {
+    return "<geom " + shape + "><plugin plugin=\"tribo.pressure\">" + more + "</plugin></geom>";
+  };
+  const std::string modulus = "<config key=\"modulus\" value=\"1e5\"/>";
+  const World world = load_model(body(geom("size=\".1\"", modulus + R"(<config key="resolution" value=".005"/>
+      <config key="max_faces" value="60"/><config key="dissipation" value=".02"/>)")))
+                          .world;
+  ASSERT_TRUE(world.geoms.at(0).pressure.has_value());
+  EXPECT_EQ(*world.geoms[0].pressure, (PressureField{.modulus = 1e5, .resolution = 0.005, .max_faces = 60}));
+  EXPECT_EQ(world.geoms[0].material.dissipation_time, 0.02);
+  const auto refused = [&](const std::string& shape, const std::string& more) {
+    EXPECT_THROW(load_model(body(geom(shape, more))), InvalidInput) << more;
+  };
+  refused("size=\".1\"", "");
+  refused("size=\".1\"", "<config key=\"modulus\" value=\"0\"/>");
+  refused("size=\".1\"", "<config key=\"modulus\" value=\"nan\"/>");
+  refused("size=\".1\"", modulus + "<config key=\"max_faces\" value=\"1.5\"/>");
+  refused("size=\".1\"", modulus + "<config key=\"softness\" value=\"1\"/>");
+  refused("type=\"plane\" size=\"1 1 1\"", modulus);  // has no deepest point
+}
+
 TEST(MjcfGeoms, ShellsHaveTheirOwnInertia) {
   const RigidInertia sphere = inertia("<geom size=\".1\" mass=\"3\" shellinertia=\"true\"/>");
   EXPECT_NEAR(sphere.rotational(0, 0), 2.0 / 3 * 3 * 0.01, 1e-12);

@@ -199,17 +199,6 @@ TEST(MjcfSections, MarginAndGapTogetherAreNamed) {
   EXPECT_TRUE(many.warned_of("first of 2 elements"));
 }
 
-TEST(MjcfSections, SensorsAreOneWarningPerSection) {
-  const Loaded loaded = load_model(kArm + R"(<sensor/>
-<sensor><jointpos joint="j"/><jointvel joint="j"/></sensor>
-<sensor><jointpos joint="k"/></sensor>)");
-  ASSERT_EQ(loaded.report.warnings.size(), 2u);
-  EXPECT_TRUE(loaded.warned_of("<sensor>: sensors are not supported; the 2 of"));
-  EXPECT_EQ(loaded.report.warnings[1].line, loaded.report.warnings[0].line + 1);
-  EXPECT_TRUE(contains(refusal("<mujoco>\n<sensor><clock/></sensor></mujoco>", "model.xml", {.strict = true}),
-                       "model.xml:2:"));
-}
-
 TEST(MjcfSections, InactiveEqualitiesAreAbsentAndNamed) {
   const std::string sections = R"(<equality><weld name="grip" body1="a" body2="b" active="false"/>
 <connect body1="a" anchor="0 0 0" active="false"/><joint joint1="k" active="true"/></equality>)";
@@ -260,6 +249,10 @@ TEST(MjcfSections, IncludesAreMergedOnce) {
   const World world = load_world(once, {}, report);
   EXPECT_EQ(world.geoms.size(), 2u);
   EXPECT_EQ(world.time_step, 0.01);
+  const auto windows =
+      folder.write("windows.xml", "<mujoco><include file=\"..\\" + folder.path().filename().string() +
+                                      "\\part.xml\"/></mujoco>");
+  EXPECT_EQ(load_world(windows, {}, report).geoms.size(), 1u);
   const auto twice =
       folder.write("twice.xml", "<mujoco><include file=\"part.xml\"/><include file=\"part.xml\"/></mujoco>");
   EXPECT_THROW(load_world(twice, {}, report), InvalidInput);

@@ -124,6 +124,7 @@ World everything() {
   }
   world.pairs.push_back({.first = 0, .second = ball, .material = {.friction = 0.9}, .margin = 0.02});
   world.geoms[0].thickness = 0.03;
+  world.geoms[0].pressure = PressureField{.modulus = 2e4, .depth = 0.05};
   world.excluded_bodies.emplace_back(loose[0], loose[1]);
   world.connects.push_back({"hook", loose[4], loose[5], Vec3(0.25, 0, 0), Vec3(-0.25, 0, 0)});
   world.welds.push_back(
@@ -202,6 +203,7 @@ TEST(MjcfWriter, EverythingComesBack) {
   EXPECT_EQ(again.pairs.size(), 1u);
   EXPECT_EQ(again.pairs[0].margin, 0.02);
   EXPECT_EQ(again.geoms[0].thickness, 0.03);
+  EXPECT_EQ(again.geoms[0].pressure, world.geoms[0].pressure);
   EXPECT_EQ(again.excluded_bodies, world.excluded_bodies);
   EXPECT_EQ(again.connects.size(), 1u);
   EXPECT_EQ(again.welds.size(), 1u);

@@ -10,6 +10,7 @@
 #include "tests/support/small_problems.h"
 #include "tribo/generate/generators.h"
 #include "tribo/linalg/delassus.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo {
 namespace {

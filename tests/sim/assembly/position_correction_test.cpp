@@ -9,6 +9,7 @@
 
 #include "tests/support/dense_twin.h"
 #include "tests/support/random.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/scenes/scene.h"
 #include "tribo/sim/assembly/constraint_set.h"
 #include "tribo/sim/simulator.h"
@@ -294,6 +295,97 @@ TEST(PositionCorrection, ContactsThatNoJointCanOpenLeaveItFree) {
     EXPECT_EQ(simulator.missed_steps(), 0);
     EXPECT_NEAR(simulator.state().v[0], 0.01 * 0.2 / inertia, 1e-9);
   }
+}
+
+// A rod that hangs from a ball joint at the end of another one, round ends in each other: the joint is the centre of both, so
+// that no motion opens the contact, and its levers are rounding. It swings as if there were no contact.
+TEST(PositionCorrection, LinksThatOverlapAroundTheirJointSwingFreely) {
+  State end[2];
+  for (const bool touching : {false, true}) {
+    World world;
+    ModelBuilder builder;
+    const Shape rod = Shape::capsule(0.01, 0.05);
+    const Pose hanging{Vec3(0.0, 0.03, -0.04),
+                       Quat::FromTwoVectors(Vec3::UnitZ(), Vec3(0.0, -0.03, 0.04)).toRotationMatrix()};
+    const Index link =
+        builder.add_body({.name = "link", .inertia = uniform_inertia(rod, 0.1).placed(hanging)});
+    builder.add_joint({.name = "ball", .body = link, .kind = JointKind::ball});
+    world.model = builder.build();
+    world.add_geom({.name = "base", .shape = rod, .pose = {Vec3(0.0, 0.0, 0.05), Mat3::Identity()}});
+    world.add_geom({.name = "rod", .shape = rod, .body = link, .pose = hanging});
+    if (!touching) world.geoms[1].contact_type = world.geoms[1].contact_affinity = 0;
+    Simulator simulator(world);
+    for (int k = 0; k < 500; ++k) {
+      const StepReport report = simulator.step();
+      EXPECT_EQ(report.contacts, touching ? 1 : 0);
+      EXPECT_EQ(report.corrected_islands, 0);
+    }
+    EXPECT_EQ(simulator.missed_steps(), 0);
+    EXPECT_GT(std::abs(simulator.state().v[0]), 1e-3);
+    end[touching ? 1 : 0] = simulator.state();
+  }
+  EXPECT_EQ(end[0].q, end[1].q);
+  EXPECT_EQ(end[0].v, end[1].v);
+}
+
+// Two rods side by side in each other, on hinges whose axes are nearly along the normal between them: to climb out they would
+// have to turn far for little. They do not jump, whatever the normal does on the way, and nothing is gained by it.
+TEST(PositionCorrection, LinksThatOverlapSideBySideDoNotJump) {
+  World world;
+  ModelBuilder builder;
+  const Shape rod = Shape::capsule(0.012, 0.03);
+  const Pose along{Vec3(0.03, 0.0, 0.0),
+                   Eigen::AngleAxisd(0.5 * std::numbers::pi, Vec3::UnitY()).toRotationMatrix()};
+  const auto finger = [&](const char* name, double y, double lean) {
+    const Index link = builder.add_body(
+        {.name = name, .position = Vec3(0.0, y, 0.0), .inertia = uniform_inertia(rod, 0.05).placed(along)});
+    builder.add_joint({.name = name,
+                       .body = link,
+                       .kind = JointKind::hinge,
+                       .axis = Vec3(0.0, 1.0, lean).normalized(),
+                       .damping = 0.01,
+                       .stiffness = 0.5});
+    world.add_geom({.name = name, .shape = rod, .body = link, .pose = along});
+  };
+  finger("left", 0.0, 0.04);
+  finger("right", 0.022, -0.06);
+  world.model = builder.build();
+  Simulator simulator(world);
+  const double h = simulator.time_step(), begin = simulator.energy().total();
+  double paid = 0.0;
+  Index corrected = 0;
+  for (int k = 0; k < 1000; ++k) {
+    const Vector before = simulator.state().q;
+    const StepReport report = simulator.step();
+    corrected += report.corrected_islands;
+    paid += report.correction_work;
+    const Vector jump = simulator.state().q - before - h * simulator.state().v;
+    EXPECT_LE(jump.cwiseAbs().maxCoeff(), 1.01 * h) << k;  // 1 rad/s, max_correction_speed
+    EXPECT_LT(simulator.energy().total() - begin, paid + 1e-6) << k;
+  }
+  EXPECT_GT(corrected, 100);
+  EXPECT_EQ(simulator.missed_steps(), 0);
+}
+
+// A ball on a sprung slide starts 20 mm inside a wall: what it costs to push it out is the energy of the spring, exactly.
+TEST(PositionCorrection, WorkAgainstASpringIsItsEnergy) {
+  World world;
+  ModelBuilder builder;
+  const Shape ball = Shape::sphere(0.1);
+  const Index body = builder.add_body({.name = "ball", .inertia = uniform_inertia(ball, 1.0)});
+  const double stiffness = 100.0, depth = 0.02;
+  builder.add_joint({.body = body, .kind = JointKind::slide, .axis = Vec3::UnitX(), .stiffness = stiffness});
+  world.model = builder.build();
+  world.gravity.setZero();
+  world.add_geom({.shape = ball, .body = body});
+  world.add_geom(
+      {.shape = Shape::box(Vec3(0.1, 1.0, 1.0)), .pose = {Vec3(-0.2 + depth, 0.0, 0.0), Mat3::Identity()}});
+  Simulator simulator(world);
+  double work = 0.0;
+  for (int k = 0; k < 400; ++k) work += simulator.step().correction_work;
+  EXPECT_NEAR(simulator.state().q[0], depth, 1e-7);
+  EXPECT_NEAR(simulator.energy().springs, 0.5 * stiffness * depth * depth, 1e-6);
+  EXPECT_NEAR(work, simulator.energy().springs, 1e-7);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void check(Case& c, test::Random& random) {
     Vector unit = b;
     c.roots.transform_momentum(t, unit.data());
     EXPECT_NEAR(unit.squaredNorm(), b.dot(factor.solve(b)), 1e-10 * unit.squaredNorm());
-    for (const Index rows : {1, 3}) {
+    for (const Index rows : {1, 3, 4, 6}) {
       const Matrix j = random.matrix(rows, n);
       const Matrix changed = transformed(c.roots, t, j);
       const Matrix w = j * factor.solve(j.transpose());

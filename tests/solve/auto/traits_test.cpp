@@ -5,9 +5,12 @@
 
 #include <cmath>
 
+#include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/auto/schedule.h"
+#include "tribo/solve/auto/tuning.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
@@ -70,6 +73,30 @@ TEST(ProblemTraits, SmallPilesOfBoxesAreNoneFromZero) {
   EXPECT_TRUE(classify(wall, Law::exact, true).redundant);
   EXPECT_TRUE(classify(wall, Law::exact, false).pile);
   EXPECT_FALSE(classify(wall, Law::exact, true).pile);
+}
+
+// A problem that is given by W has J and A by factorisation: what they say of bodies means nothing.
+TEST(ProblemTraits, ExplicitW) {
+  const ContactProblem problem = test::lifted_problem(5, 0.0);
+  const ProblemTraits traits = classify(problem, Law::exact, true);
+  EXPECT_TRUE(traits.explicit_w);
+  EXPECT_EQ(traits.constraints, problem.constraint_count());
+  EXPECT_FALSE(traits.pile || traits.chain || traits.redundant);
+  EXPECT_TRUE(classify(test::lifted_problem(5, 0.2), Law::exact, true).explicit_w);  // unsymmetric, too
+  EXPECT_FALSE(classify(test::mixed_problem(5), Law::exact, true).explicit_w);
+  EXPECT_FALSE(classify(scene("pile", 60), Law::exact, true).explicit_w);
+}
+
+// A sweep visits every constraint once, whatever it acts on; known before the kind of problem is.
+TEST(ProblemTraits, SweepFlopsAreThoseOfVisits) {
+  for (const ContactProblem& problem :
+       {scene("tower", 20), scene("pile", 300), robot(30, 10), test::lifted_problem(5, 0.0)}) {
+    const ProblemTraits traits = classify(problem, Law::exact, true);
+    EXPECT_GT(traits.constraints, 0);
+    EXPECT_EQ(traits.sweep_flops, tuning::kVisitFlops * static_cast<double>(problem.constraint_count()));
+  }
+  // At least the multiply-adds of a contact between two free bodies: J v and J^T, 36 each.
+  EXPECT_GT(tuning::kVisitFlops, 72.0);
 }
 
 TEST(ProblemTraits, SpreadOfScales) {

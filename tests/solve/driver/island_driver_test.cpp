@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "tests/support/small_problems.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
@@ -44,6 +46,13 @@ TEST_P(IslandsOfEverySolver, SolvesIslandsAsItSolvesThemAlone) {
   const Report report = solver->solve(problem, settings, split);
   EXPECT_EQ(report.islands, 6);
   if (report.status == Status::regularized) return;  // a rigid problem under sap
+  // Solvers of the literature may fail on stacked contacts, and say so.
+  const bool may_fail =
+      std::ranges::none_of(main_solvers(), [](const auto& info) { return info.name == GetParam(); });
+  if (may_fail && report.status != Status::converged) {
+    EXPECT_GT(certify(problem, split, settings.law).error.value, settings.tolerance);
+    return;
+  }
   EXPECT_EQ(report.status, Status::converged) << GetParam();
   for (Index c = 0; settings.law == Law::exact && c < 6; ++c) {
     Vec3 sum = Vec3::Zero();

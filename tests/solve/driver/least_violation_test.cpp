@@ -9,6 +9,7 @@
 
 #include "tests/support/dense_twin.h"
 #include "tests/support/random.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/problem/lift.h"
 #include "tribo/solve/catalogue.h"
 

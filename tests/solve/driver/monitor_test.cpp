@@ -11,6 +11,7 @@
 
 #include "tests/support/small_problems.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/catalogue.h"
 #include "tribo/solve/driver/loop_solver.h"
 

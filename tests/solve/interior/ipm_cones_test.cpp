@@ -10,6 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo {
 namespace {

@@ -10,6 +10,7 @@
 #include "tests/support/small_problems.h"
 #include "tribo/base/errors.h"
 #include "tribo/math/cone.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/problem/lift.h"
 
 namespace tribo {

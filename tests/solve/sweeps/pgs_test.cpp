@@ -8,6 +8,7 @@
 #include "tests/support/random.h"
 #include "tests/support/small_problems.h"
 #include "tribo/base/errors.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/sweeps/nsgs.h"
 
 namespace tribo {

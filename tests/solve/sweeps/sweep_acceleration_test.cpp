@@ -12,8 +12,10 @@
 #include "tests/support/solver_checks.h"
 #include "tribo/generate/generators.h"
 #include "tribo/problem/certificate.h"
+#include "tribo/problem/contact_problem_builder.h"
 #include "tribo/problem/lift.h"
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/sweeps/sweep_loop.h"
 
 namespace tribo {
 namespace {

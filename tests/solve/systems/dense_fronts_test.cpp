@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/random.h"
+#include "tribo/problem/contact_problem_builder.h"
 
 namespace tribo {
 namespace {
@@ -58,11 +59,12 @@ GroupBlocks derivatives(const ContactProblem& problem, test::Random& random) {
   return all;
 }
 
-Matrix dense_matrix(const ContactProblem& problem, const DenseHalf& half, const GroupBlocks& d) {
-  Matrix h = Matrix::Identity(half.dofs(), half.dofs());
+Matrix dense_matrix(const ContactProblem& problem, const DenseWhitenedJacobian& whitened,
+                    const GroupBlocks& d) {
+  Matrix h = Matrix::Identity(whitened.dofs(), whitened.dofs());
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const Index rows = problem.rows(i);
-    const Matrix x = half.matrix().middleCols(problem.row(i), rows);
+    const Matrix x = whitened.matrix().middleCols(problem.row(i), rows);
     h += x * d[i].topLeftCorner(rows, rows) * x.transpose();
   }
   return h;
@@ -71,34 +73,34 @@ Matrix dense_matrix(const ContactProblem& problem, const DenseHalf& half, const 
 TEST(DenseFronts, MultiplyAsTheWholeMatrix) {
   for (const bool bridge : {false, true}) {
     const ContactProblem problem = robot(bridge);
-    DenseHalf half;
-    half.assemble(problem);
+    DenseWhitenedJacobian whitened;
+    whitened.assemble(problem);
     DenseFronts fronts;
-    ASSERT_TRUE(fronts.assemble(problem, half));
+    ASSERT_TRUE(fronts.assemble(problem, whitened));
     test::Random random(1);
     const Vector impulse = random.vector(problem.row_count()), y = random.vector(kDofs);
     Vector target = y, u;
     fronts.add_impulses(impulse, -1.0, target);
-    EXPECT_LE((target - (y - half.matrix() * impulse)).norm(), 1e-13 * target.norm());
+    EXPECT_LE((target - (y - whitened.matrix() * impulse)).norm(), 1e-13 * target.norm());
     fronts.multiply_transposed(y, u);
-    EXPECT_LE((u - half.matrix().transpose() * y).norm(), 1e-13 * u.norm());
+    EXPECT_LE((u - whitened.matrix().transpose() * y).norm(), 1e-13 * u.norm());
   }
 }
 
 TEST(DenseFronts, SolveAsTheWholeMatrix) {
   for (const bool bridge : {false, true}) {
     const ContactProblem problem = robot(bridge);
-    DenseHalf half;
-    half.assemble(problem);
+    DenseWhitenedJacobian whitened;
+    whitened.assemble(problem);
     DenseFronts fronts;
-    ASSERT_TRUE(fronts.assemble(problem, half));
+    ASSERT_TRUE(fronts.assemble(problem, whitened));
     test::Random random(2);
     GroupBlocks d = derivatives(problem, random);
     const Vector r = random.vector(kDofs);
     Vector x = r;
     ASSERT_TRUE(fronts.factorize(d));
     fronts.solve_in_place(x.data());
-    const Vector expected = dense_matrix(problem, half, d).lu().solve(r);
+    const Vector expected = dense_matrix(problem, whitened, d).lu().solve(r);
     EXPECT_LE((x - expected).norm(), 1e-11 * expected.norm());
 
     const std::vector<Index> changed{1, 4, 7};  // one opens, one closes, a contact slides
@@ -108,7 +110,7 @@ TEST(DenseFronts, SolveAsTheWholeMatrix) {
     Vector again = r;
     ASSERT_TRUE(fronts.factorize_again(d, changed));
     fronts.solve_in_place(again.data());
-    const Vector other = dense_matrix(problem, half, d).lu().solve(r);
+    const Vector other = dense_matrix(problem, whitened, d).lu().solve(r);
     EXPECT_LE((again - other).norm(), 1e-11 * other.norm());
     EXPECT_GT((other - expected).norm(), 1e-3 * other.norm());
   }
@@ -117,14 +119,14 @@ TEST(DenseFronts, SolveAsTheWholeMatrix) {
 // What was assembled before leaves no trace, and neither does a problem that is not worth it.
 TEST(DenseFronts, ForgetTheLastProblem) {
   const ContactProblem with = robot(true), without = robot(false);
-  DenseHalf half, other;
-  half.assemble(without);
+  DenseWhitenedJacobian whitened, other;
+  whitened.assemble(without);
   other.assemble(with);
   DenseFronts fresh, used;
   ASSERT_TRUE(used.assemble(with, other));
-  ASSERT_TRUE(used.assemble(without, half));
-  ASSERT_TRUE(used.assemble(without, half));
-  ASSERT_TRUE(fresh.assemble(without, half));
+  ASSERT_TRUE(used.assemble(without, whitened));
+  ASSERT_TRUE(used.assemble(without, whitened));
+  ASSERT_TRUE(fresh.assemble(without, whitened));
   test::Random random(3);
   const GroupBlocks d = derivatives(without, random);
   Vector a = random.vector(kDofs), b = a;
@@ -138,7 +140,7 @@ TEST(DenseFronts, ForgetTheLastProblem) {
   builder.add_tree(Matrix::Identity(kDofs, kDofs), random.vector(kDofs));
   for (int c = 0; c < 8; ++c) builder.add_contact(0.5, {{0, random.matrix(3, kDofs)}});
   const ContactProblem full = builder.build();
-  DenseHalf whole;
+  DenseWhitenedJacobian whole;
   whole.assemble(full);
   EXPECT_FALSE(used.assemble(full, whole));
 }

@@ -140,7 +140,7 @@ void collide_capsule_box(const PairQuery& query) {
   const Vec3 far = s.m.cwiseAbs() - s.half - s.half_length * s.u.cwiseAbs();
   if (far.maxCoeff() > reach) return;
   const double t = nearest_parameter(s);
-  const BoxSurfacePoint nearest = nearest_on_box(s.half, s.at(t));
+  const SurfaceDistance nearest = distance_from_box(s.half, s.at(t));
   if (nearest.distance > reach) return;
   if (nearest.distance <= 0.0) return add_overlapping(query, s, t);
 
@@ -149,8 +149,8 @@ void collide_capsule_box(const PairQuery& query) {
   double from, to;
   double ends = std::numeric_limits<double>::infinity();
   if (clip_to_sides(s, beside, from, to) && to - from > 1e-3 * query.a.radius()) {
-    const BoxSurfacePoint first = nearest_on_box(s.half, s.at(from)),
-                          second = nearest_on_box(s.half, s.at(to));
+    const SurfaceDistance first = distance_from_box(s.half, s.at(from)),
+                          second = distance_from_box(s.half, s.at(to));
     add_ball(query, s, from, first.normal, first.distance, 1);
     add_ball(query, s, to, second.normal, second.distance, 2);
     ends = std::min(first.distance, second.distance);

@@ -5,7 +5,8 @@
 
 namespace tribo::detail {
 
-void collide_surface_field(const PairQuery& query);  // mesh or distance field against a distance field
-void collide_height_field_field(const PairQuery& query);
+void collide_surface_distance_field(
+    const PairQuery& query);  // mesh or distance field against a distance field
+void collide_height_field_distance_field(const PairQuery& query);
 
 }  // namespace tribo::detail

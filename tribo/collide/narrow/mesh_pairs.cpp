@@ -33,7 +33,7 @@ struct MeshSurface {
   void find(const Aabb& region, std::vector<Index>& hits) const { mesh.find(region, hits); }
 };
 
-struct FieldSurface {
+struct HeightFieldSurface {
   const HeightField& field;
   static constexpr bool solid_below = true;
 
@@ -160,7 +160,7 @@ void collide_convex_mesh(const PairQuery& query) {
 }
 
 // The field's own triangles are exact where the convex shape is, so the field is not needed.
-void collide_convex_field(const PairQuery& query) {
+void collide_convex_distance_field(const PairQuery& query) {
   const std::size_t begin = query.points.size();
   const DistanceField& field = query.b.distance_field();
   collide_convex_surface(query, MeshSurface{field.surface()});
@@ -168,13 +168,13 @@ void collide_convex_field(const PairQuery& query) {
 }
 
 void collide_convex_height_field(const PairQuery& query) {
-  collide_convex_surface(query, FieldSurface{query.b.height_field()});
+  collide_convex_surface(query, HeightFieldSurface{query.b.height_field()});
 }
 
 void collide_mesh_mesh(const PairQuery& query) { collide_mesh_surface(query, MeshSurface{query.b.mesh()}); }
 
 void collide_mesh_height_field(const PairQuery& query) {
-  collide_mesh_surface(query, FieldSurface{query.b.height_field()});
+  collide_mesh_surface(query, HeightFieldSurface{query.b.height_field()});
 }
 
 }  // namespace tribo::detail

@@ -9,6 +9,6 @@ void collide_convex_mesh(const PairQuery& query);
 void collide_convex_height_field(const PairQuery& query);
 void collide_mesh_mesh(const PairQuery& query);
 void collide_mesh_height_field(const PairQuery& query);
-void collide_convex_field(const PairQuery& query);
+void collide_convex_distance_field(const PairQuery& query);
 
 }  // namespace tribo::detail

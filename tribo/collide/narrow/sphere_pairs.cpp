@@ -7,7 +7,7 @@
 
 namespace tribo::detail {
 
-BoxSurfacePoint nearest_on_box(const Vec3& half, const Vec3& p) {
+SurfaceDistance distance_from_box(const Vec3& half, const Vec3& p) {
   const Vec3 nearest = p.cwiseMax(-half).cwiseMin(half);
   const Vec3 d = p - nearest;
   const double square = d.squaredNorm();
@@ -26,15 +26,8 @@ BoxSurfacePoint nearest_on_box(const Vec3& half, const Vec3& p) {
   return {normal, -depth[axis]};
 }
 
-namespace {
-
-struct CylinderSurfacePoint {
-  Vec3 normal;
-  double distance;
-};
-
-// The same for a cylinder: a rectangle in the half plane (distance from the axis, z).
-CylinderSurfacePoint nearest_on_cylinder(double radius, double half, const Vec3& p) {
+// A rectangle in the half plane (distance from the axis, z).
+SurfaceDistance distance_from_cylinder(double radius, double half, const Vec3& p) {
   const double rho = std::hypot(p.x(), p.y());
   const Vec3 outward = rho > 1e-12 * radius ? Vec3(p.x() / rho, p.y() / rho, 0.0) : Vec3::UnitX();
   const Vec3 along(0.0, 0.0, p.z() < 0.0 ? -1.0 : 1.0);
@@ -46,6 +39,8 @@ CylinderSurfacePoint nearest_on_cylinder(double radius, double half, const Vec3&
   if (over_cap > over_rim) return {along, over_cap};
   return {outward, over_rim};
 }
+
+namespace {
 
 // Parameter in [-half, half] of the point of the segment (center, unit axis) nearest to p.
 double nearest_on_segment(const Vec3& center, const Vec3& axis, double half, const Vec3& p) {
@@ -78,7 +73,7 @@ void collide_sphere_box(const PairQuery& query) {
   const Vec3 local = query.pose_b.to_local(query.pose_a.position);
   const double radius = query.a.radius(), reach = radius + query.margin;
   if ((local.cwiseAbs() - query.b.size()).maxCoeff() > reach) return;
-  const BoxSurfacePoint nearest = nearest_on_box(query.b.size(), local);
+  const SurfaceDistance nearest = distance_from_box(query.b.size(), local);
   const double gap = nearest.distance - radius;
   const Vec3 normal = -(query.pose_b.rotation * nearest.normal);
   query.add(query.pose_a.position + (radius + 0.5 * gap) * normal, normal, gap, 0);
@@ -86,7 +81,7 @@ void collide_sphere_box(const PairQuery& query) {
 
 void collide_sphere_cylinder(const PairQuery& query) {
   const Vec3 local = query.pose_b.to_local(query.pose_a.position);
-  const auto nearest = nearest_on_cylinder(query.b.radius(), query.b.half_length(), local);
+  const auto nearest = distance_from_cylinder(query.b.radius(), query.b.half_length(), local);
   const double radius = query.a.radius(), gap = nearest.distance - radius;
   const Vec3 normal = -(query.pose_b.rotation * nearest.normal);
   query.add(query.pose_a.position + (radius + 0.5 * gap) * normal, normal, gap, 0);

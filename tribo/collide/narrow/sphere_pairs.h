@@ -11,12 +11,13 @@ void collide_sphere_box(const PairQuery& query);
 void collide_sphere_cylinder(const PairQuery& query);
 void collide_capsule_capsule(const PairQuery& query);
 
-// Point of a box (half extents `half`, own frame) nearest to p, and the distance of p from the surface along
-// the unit outward normal: negative inside, where the nearest face counts.
-struct BoxSurfacePoint {
+// The surface of a shape at its place nearest to p, in the shape's frame: unit outward normal, and distance of p along
+// it, m, negative inside, where the nearest face counts.
+struct SurfaceDistance {
   Vec3 normal;
   double distance;
 };
-BoxSurfacePoint nearest_on_box(const Vec3& half, const Vec3& p);
+SurfaceDistance distance_from_box(const Vec3& half, const Vec3& p);
+SurfaceDistance distance_from_cylinder(double radius, double half_height, const Vec3& p);
 
 }  // namespace tribo::detail

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace tribo::detail {
 
@@ -34,18 +33,8 @@ Vec3 nearest_weights(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& p)
 
 MeshDistance::MeshDistance(const TriangleMesh& mesh) : mesh_(mesh) {
   const auto& vertices = mesh.vertices();
-  const auto count = static_cast<Index>(vertices.size());
-  std::vector<Index> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  const auto less = [&](Index i, Index j) {
-    return std::lexicographical_compare(vertices[i].data(), vertices[i].data() + 3, vertices[j].data(),
-                                        vertices[j].data() + 3);
-  };
-  std::sort(order.begin(), order.end(), less);
-  same_.resize(count);
-  for (Index k = 0; k < count; ++k)
-    same_[order[k]] = k > 0 && !less(order[k - 1], order[k]) ? same_[order[k - 1]] : order[k];
-  vertex_normals_.assign(count, Vec3::Zero());
+  same_ = detail::first_at_same_place(vertices);
+  vertex_normals_.assign(vertices.size(), Vec3::Zero());
   for (std::size_t t = 0; t < mesh.triangles().size(); ++t)
     for (int k = 0; k < 3; ++k) {
       const auto& v = mesh.triangles()[t];

@@ -63,20 +63,27 @@ std::shared_ptr<const TriangleMesh> TriangleMesh::make(std::vector<Vec3> vertice
 
 VolumeMoments TriangleMesh::moments() const { return detail::surface_moments(vertices_, triangles_); }
 
-// Vertices at the same place count as one here: files often repeat them per triangle.
-void TriangleMesh::link() {
-  const auto count = static_cast<Index>(vertices_.size());
+namespace detail {
+
+std::vector<Index> first_at_same_place(const std::vector<Vec3>& vertices) {
+  const auto count = static_cast<Index>(vertices.size());
   std::vector<Index> order(count), same(count);
   std::iota(order.begin(), order.end(), 0);
-  const auto less = [this](Index i, Index j) {
-    const Vec3 &p = vertices_[i], &q = vertices_[j];
+  const auto less = [&](Index i, Index j) {
+    const Vec3 &p = vertices[i], &q = vertices[j];
     return std::lexicographical_compare(p.data(), p.data() + 3, q.data(), q.data() + 3);
   };
   std::sort(order.begin(), order.end(),
             [&](Index i, Index j) { return less(i, j) || (!less(j, i) && i < j); });
   for (Index k = 0; k < count; ++k)
     same[order[k]] = k > 0 && !less(order[k - 1], order[k]) ? same[order[k - 1]] : order[k];
+  return same;
+}
 
+}  // namespace detail
+
+void TriangleMesh::link() {
+  const std::vector<Index> same = detail::first_at_same_place(vertices_);
   struct Edge {
     Index low, high, triangle;
     int side;

@@ -51,4 +51,9 @@ class TriangleMesh {
   Aabb bounds_{Vec3::Zero(), Vec3::Zero()};
 };
 
+namespace detail {
+// For every vertex the first one at the same place, bit for bit: files often repeat vertices per triangle.
+std::vector<Index> first_at_same_place(const std::vector<Vec3>& vertices);
+}  // namespace detail
+
 }  // namespace tribo

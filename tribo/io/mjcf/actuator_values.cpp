@@ -1,5 +1,7 @@
 #include "tribo/io/mjcf/actuator_values.h"
 
+#include <numbers>
+
 namespace tribo::detail {
 
 bool is_actuator(std::string_view name) {
@@ -81,7 +83,7 @@ void ActuatorValues::apply(const SourceElement& element) {
     gain[0] = attributes.number("area", gain[0]);
     if (attributes.has("diameter")) {
       const double diameter = attributes.number("diameter", 0.0);
-      gain[0] = 0.25 * 3.14159265358979323846 * diameter * diameter;
+      gain[0] = 0.25 * std::numbers::pi * diameter * diameter;
     }
     attributes.fill("bias", std::span(bias).first(3), 3);
     dynamics_numbers[0] = attributes.number("timeconst", dynamics_numbers[0]);

@@ -1,5 +1,13 @@
 #include "tribo/io/mjcf/actuator_writer.h"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "tribo/base/errors.h"
+
 namespace tribo::detail {
 
 namespace {
@@ -27,6 +35,28 @@ void write_actuator_law(Element& element, const ActuatorDescription& a) {
   }
   const std::optional<Muscle>& muscle = a.muscle_gain ? a.muscle_gain : a.muscle_bias;
   if (muscle) element.numbers("lengthrange", {muscle->length_lower, muscle->length_upper});
+}
+
+void write_activation(Element& element, const ActuatorDescription& a, const std::string& owner) {
+  if (a.activation == ActivationKind::none) return;
+  constexpr std::array<const char*, 5> kinds{"none", "integrator", "filter", "filterexact", "muscle"};
+  element.text("dyntype", kinds[static_cast<std::size_t>(a.activation)])
+      .numbers("dynprm", a.activation_times);
+  if (a.activation_early) element.text("actearly", "true");
+  write_range(element, "actrange", "actlimited",
+              !std::isinf(a.activation_lower) || !std::isinf(a.activation_upper), a.activation_lower,
+              a.activation_upper, owner);
+}
+
+void write_range(Element& element, const char* range, const char* limited, bool has_limits, double lower,
+                 double upper, const std::string& owner) {
+  if (!has_limits) return;
+  if (!(std::isfinite(lower) && std::isfinite(upper) && lower < upper)) {
+    throw InvalidInput(
+        fmt::format("{} has the limits {} and {}: MJCF needs two finite ones, the smaller one first", owner,
+                    lower, upper));
+  }
+  element.text(limited, "true").numbers(range, {lower, upper});
 }
 
 }  // namespace tribo::detail

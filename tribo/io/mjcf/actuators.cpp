@@ -147,6 +147,7 @@ class ActuatorReader {
     const SourceElement& element = attributes.element();
     ActuatorDescription actuator;
     actuator.name = assembly_.own_name(part_, element, suffix);
+    assembly_.note_copy(NameKind::actuator, part_.prefix + element.text("name"), suffix);
     set_target(element, reference, suffix, actuator);
     std::array<double, 6> gear{1.0};
     attributes.fill("gear", gear, 1);
@@ -291,7 +292,7 @@ void read_actuators(WorldAssembly& assembly, const ModelPart& part) {
     const Index number = copy.actuator ? static_cast<Index>(assembly.actuators().size()) : -1;
     assembly.actuator_numbers().push_back(number);
     if (copy.activated) assembly.activated().push_back(number);
-    if (copy.actuator) assembly.actuators().push_back(std::move(*copy.actuator));
+    if (copy.actuator) assembly.add_actuator(std::move(*copy.actuator));
   });
 }
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tribo/base/errors.h"
 #include "tribo/collide/shapes/convex_hull.h"
+#include "tribo/collide/shapes/triangle_mesh.h"
 
 namespace tribo::detail {
 namespace {
@@ -112,6 +114,11 @@ const std::shared_ptr<const ConvexHull>& MeshAsset::hull() {
   return hull_;
 }
 
+const std::shared_ptr<const TriangleMesh>& MeshAsset::surface() {
+  if (surface_ == nullptr) surface_ = TriangleMesh::make(data().vertices, data().triangles);
+  return surface_;
+}
+
 const VolumeMoments& MeshAsset::moments() {
   if (!moments_) moments_ = moments(mode_);
   return *moments_;
@@ -140,7 +147,9 @@ void AssetTable::read(const SourceElement& section, const CompilerSettings& comp
       const std::string name = element.find("name") ? element.text("name")
                                                     : parse_xml(read_text(path, element), path).text("model");
       models_[name] = path;
-    } else if (element.name != "texture" && element.name != "material" && element.name != "skin") {
+    } else if (element.name == "texture" || element.name == "material") {
+      read_look(element, defaults, log);
+    } else if (element.name != "skin") {
       log.warn(element, "this asset is not supported and is ignored");
     }
   }
@@ -166,6 +175,44 @@ void AssetTable::read_mesh(const SourceElement& element, const CompilerSettings&
            .second) {
     fail(element, fmt::format("there are two meshes '{}'", name));
   }
+}
+
+// Colours alone: of a texture that is made by numbers the mean of its two colours, of one from a file a light grey.
+void AssetTable::read_look(const SourceElement& element, const DefaultTable& defaults, LoadLog& log) {
+  try {
+    const auto layers = DefaultTable::layers(defaults.find(element.text("class"), element), element.name);
+    const Attributes attributes(element, layers);
+    if (element.name == "material") {
+      std::array<double, 4> rgba{1.0, 1.0, 1.0, 1.0};
+      attributes.fill("rgba", rgba, 1);
+      Color& color = materials_[element.text("name")];
+      for (std::size_t k = 0; k < 4; ++k) color[k] = static_cast<float>(std::clamp(rgba[k], 0.0, 1.0));
+      texture_of_[element.text("name")] = attributes.text("texture");
+      return;
+    }
+    std::array<double, 3> first{0.8, 0.8, 0.8}, second{0.5, 0.5, 0.5};
+    const std::string kind = attributes.text("builtin");
+    attributes.fill("rgb1", first, 1);
+    attributes.fill("rgb2", second, 1);
+    if (kind != "checker" && kind != "gradient") second = first;
+    Color& color = textures_[element.text("name")];
+    for (std::size_t k = 0; k < 3; ++k) {
+      color[k] = static_cast<float>(std::clamp(0.5 * (first[k] + second[k]), 0.0, 1.0));
+    }
+    color[3] = 1.0f;
+  } catch (const InvalidInput& error) {
+    log.warn(element, fmt::format("its colour is ignored: {}", error.what()));
+  }
+}
+
+std::optional<Color> AssetTable::color(const std::string& material) const {
+  const auto found = materials_.find(material);
+  if (found == materials_.end()) return std::nullopt;
+  Color color = found->second;
+  const auto texture = textures_.find(texture_of_.at(material));
+  if (texture == textures_.end()) return color;
+  for (std::size_t k = 0; k < 4; ++k) color[k] *= texture->second[k];
+  return color;
 }
 
 MeshAsset& AssetTable::mesh(const std::string& name, const SourceElement& asking) {

@@ -13,6 +13,7 @@
 #include "tribo/io/mjcf/compiler.h"
 #include "tribo/io/mjcf/defaults.h"
 #include "tribo/io/mjcf/height_field.h"
+#include "tribo/sim/world.h"
 
 namespace tribo::detail {
 
@@ -23,9 +24,10 @@ class MeshAsset {
 
   const std::filesystem::path& file() const { return file_; }
   bool is_missing() const;
-  const MeshData& data();                            // scaled, in the frame of the asset
-  const std::shared_ptr<const ConvexHull>& hull();   // the same frame, shifted by -center()
-  const Vec3& center() { return moments().center; }  // of mass, in the frame of the asset
+  const MeshData& data();                                // scaled, in the frame of the asset
+  const std::shared_ptr<const ConvexHull>& hull();       // the same frame, shifted by -center()
+  const std::shared_ptr<const TriangleMesh>& surface();  // of data(), for display
+  const Vec3& center() { return moments().center; }      // of mass, in the frame of the asset
   const VolumeMoments& moments();
   VolumeMoments moments(MeshInertia mode);
 
@@ -37,6 +39,7 @@ class MeshAsset {
   MeshInertia mode_ = MeshInertia::legacy;
   std::optional<MeshData> data_;
   std::shared_ptr<const ConvexHull> hull_;
+  std::shared_ptr<const TriangleMesh> surface_;
   std::optional<VolumeMoments> moments_;
 };
 
@@ -48,6 +51,8 @@ class AssetTable {
   // InvalidInput naming the element that asks.
   MeshAsset& mesh(const std::string& name, const SourceElement& asking);
   const HeightFieldAsset& height_field(const std::string& name, const SourceElement& asking) const;
+  // Colour of a material; none where there is no such material.
+  std::optional<Color> color(const std::string& material) const;
   // File of a model to attach.
   const std::filesystem::path& model_file(const std::string& name, const SourceElement& asking) const;
 
@@ -57,9 +62,13 @@ class AssetTable {
   void read_height_field(const SourceElement& element, const CompilerSettings& compiler,
                          const std::filesystem::path& folder, LoadLog& log);
 
+  void read_look(const SourceElement& element, const DefaultTable& defaults, LoadLog& log);
+
   std::map<std::string, MeshAsset> meshes_;
   std::map<std::string, HeightFieldAsset> height_fields_;
   std::map<std::string, std::filesystem::path> models_;
+  std::map<std::string, Color> textures_, materials_;
+  std::map<std::string, std::string> texture_of_;  // by material
 };
 
 }  // namespace tribo::detail

@@ -2,15 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
 
 namespace tribo::detail {
+namespace {}  // namespace
+
+std::string with_slashes(std::string path) {
+  std::replace(path.begin(), path.end(), '\\', '/');
+  return path;
+}
+
 namespace {
 
 std::string file_in(const std::string& folder, const std::string& file, bool strip_path) {
-  const std::filesystem::path path(file);
+  const std::filesystem::path path(with_slashes(file));
   if (strip_path) return (std::filesystem::path(folder) / path.filename()).string();
   return (std::filesystem::path(folder) / path).string();
 }

@@ -44,4 +44,7 @@ Quat euler_rotation(const Vec3& angles, const std::string& sequence);
 // The rotation of least angle that turns z into the direction; half a turn about x for -z.
 Quat rotation_to(const Vec3& direction);
 
+// A path of a file that was written on Windows, where folders are separated by backslashes.
+std::string with_slashes(std::string path);
+
 }  // namespace tribo::detail

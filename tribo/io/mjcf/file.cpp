@@ -24,7 +24,7 @@ void expand_includes(SourceElement& element, const std::filesystem::path& folder
       continue;
     }
     const SourceElement include = element.children[k];
-    const std::string name = include.text("file");
+    const std::string name = with_slashes(include.text("file"));
     if (name.empty()) fail(include, "attribute 'file' is missing");
     std::filesystem::path file = folder / name;
     std::error_code error;
@@ -115,9 +115,6 @@ MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file
       log.leave_out(section, "deformable bodies are not supported");
     } else if ((section.name == "deformable" || section.name == "extension") && !section.children.empty()) {
       log.warn(section, "this section is not supported and is ignored");
-    } else if (section.name == "sensor" && !section.children.empty()) {
-      log.warn(section, fmt::format("sensors are not supported; the {} of this section are ignored",
-                                    section.children.size()));
     } else if (section.name == "compiler") {
       read_compiler(section, log, compiler_);
     }

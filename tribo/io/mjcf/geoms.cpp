@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tribo/base/errors.h"
 #include "tribo/io/assets/principal_axes.h"
 #include "tribo/io/assets/shell_moments.h"
+#include "tribo/io/mjcf/formula_geoms.h"
+#include "tribo/io/mjcf/pressure_geoms.h"
 
 namespace tribo::detail {
 namespace {
@@ -198,6 +201,47 @@ void read_material(const Attributes& attributes, Geom& geom) {
   geom.contact_affinity = static_cast<std::uint32_t>(attributes.integer("conaffinity", 1));
 }
 
+// `rgba`, or the colour of the material; none where the file names neither.
+std::optional<Color> read_color(const Attributes& attributes, const AssetTable& assets, LoadLog& log) {
+  if (!attributes.has("rgba")) return assets.color(attributes.text("material"));
+  std::array<double, 4> rgba{0.5, 0.5, 0.5, 1.0};
+  try {
+    attributes.fill("rgba", rgba, 1);
+  } catch (const InvalidInput& error) {
+    log.warn(attributes.element(), fmt::format("its colour is ignored: {}", error.what()));
+    return std::nullopt;
+  }
+  Color color;
+  for (std::size_t k = 0; k < 4; ++k) color[k] = static_cast<float>(std::clamp(rgba[k], 0.0, 1.0));
+  return color;
+}
+
+// MuJoCo's viewer shows the groups 0, 1 and 2 unless it is told otherwise.
+constexpr int kLastShownGroup = 2;
+
+// The mesh itself where its hull touches, and geoms that touch nothing.
+void add_visual(const Attributes& attributes, int type, const GeomRequest& request, GeomSpec& spec,
+                LoadLog& log) {
+  Visual visual{.color = spec.geom.color};
+  if (type == mesh) {
+    MeshAsset& asset = request.file.assets().mesh(attributes.text("mesh"), attributes.element());
+    if (asset.is_missing()) return;
+    try {
+      visual.shape = Shape::mesh(asset.surface());
+    } catch (const InvalidInput& error) {
+      log.warn(attributes.element(), fmt::format("it is not drawn: {}", error.what()));
+      return;
+    }
+    visual.pose = request.frame * read_pose(attributes, request.file.compiler());
+  } else {
+    if (spec.in_world || !spec.has_shape) return;
+    visual.shape = spec.geom.shape;
+    visual.pose = spec.geom.pose;
+  }
+  spec.geom.visual = false;
+  spec.visual = std::move(visual);
+}
+
 }  // namespace
 
 std::optional<Segment> read_segment(const Attributes& attributes) {
@@ -263,8 +307,12 @@ GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
   } else if (type == hfield) {
     placed = place_height_field(attributes, request, touches, log);
   } else if (type == sdf) {
-    const char* message = "geoms of type sdf are not supported";
-    if (touches) {
+    const char* message = "geoms of type sdf are not supported, but those of plugins tribo.sdf.*";
+    placed.pose = request.frame * read_pose(attributes, compiler);
+    placed.shape = read_formula_shape(request.element);
+    if (placed.shape) {
+      placed.moments = placed.shape->moments();
+    } else if (touches) {
       log.leave_out(request.element, message);
     } else {
       log.warn(request.element, message);
@@ -294,8 +342,12 @@ GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
     spec.geom.shape = *placed.shape;
     spec.in_world = touches;
     spec.has_shape = true;
+    read_pressure(request.element, spec.geom);
   }
   spec.geom.pose = placed.pose;
+  spec.geom.color = read_color(attributes, request.file.assets(), log);
+  spec.geom.visual = group <= kLastShownGroup && (!spec.geom.color || (*spec.geom.color)[3] > 0.0f);
+  if (spec.geom.visual && log.wants_visuals()) add_visual(attributes, type, request, spec, log);
   if (weighed) spec.inertia = inertia_of(attributes, placed);
   return spec;
 }

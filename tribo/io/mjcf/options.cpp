@@ -52,22 +52,22 @@ MjcfSwitches read_options(const MjcfFile& file, World& world, LoadLog& log) {
   MjcfSwitches switches;
   for (const SourceElement& section : file.root().children) {
     if (section.name != "option") continue;
-    log.check_attributes(section, {"timestep", "gravity", "wind", "density", "viscosity"},
+    log.check_attributes(section, {"timestep", "gravity", "wind", "density", "viscosity", "magnetic"},
                          {"integrator",       "cone",           "jacobian",
                           "solver",           "iterations",     "tolerance",
                           "ls_iterations",    "ls_tolerance",   "noslip_iterations",
                           "noslip_tolerance", "ccd_iterations", "ccd_tolerance",
                           "sdf_iterations",   "sdf_initpoints", "impratio",
-                          "apirate",          "magnetic",       "o_margin",
-                          "o_solref",         "o_solimp",       "o_friction",
-                          "sleep_tolerance",  "mpr_iterations", "mpr_tolerance",
-                          "collision"});
+                          "apirate",          "o_margin",       "o_solref",
+                          "o_solimp",         "o_friction",     "sleep_tolerance",
+                          "mpr_iterations",   "mpr_tolerance",  "collision"});
     const Attributes attributes(section);
     world.time_step = attributes.number("timestep", world.time_step);
     if (!(world.time_step > 0.0)) fail(section, "attribute 'timestep' must be positive");
     world.gravity = attributes.vector3("gravity", world.gravity);
     world.medium.density = attributes.number("density", world.medium.density);
     world.medium.viscosity = attributes.number("viscosity", world.medium.viscosity);
+    world.magnetic_field = attributes.vector3("magnetic", world.magnetic_field);
     world.medium.wind = attributes.vector3("wind", world.medium.wind);
     for (const SourceElement& child : section.children) {
       if (child.name == "flag") {

@@ -10,6 +10,7 @@
 #include "tribo/io/mjcf/couplings.h"
 #include "tribo/io/mjcf/inertia.h"
 #include "tribo/io/mjcf/options.h"
+#include "tribo/io/mjcf/sensors.h"
 #include "tribo/io/mjcf/tendons.h"
 #include "tribo/io/mjcf/world.h"
 
@@ -31,6 +32,7 @@ World load_mjcf(const std::filesystem::path& file, const LoadOptions& options, L
     read_tendons(assembly, part);
     if (switches.equality) read_equalities(assembly, part);
     read_actuators(assembly, part);
+    read_sensors(assembly, part);
     if (part.file != main && !part.file->entries("keyframe").empty()) {
       log.warn(*part.file->entries("keyframe").front(), "keyframes of attached models are not supported");
     }
@@ -42,6 +44,7 @@ World load_mjcf(const std::filesystem::path& file, const LoadOptions& options, L
     world.name = main->root().find("model") ? main->root().text("model") : file.stem().string();
     world.gravity = settings.gravity;
     world.medium = settings.medium;
+    world.magnetic_field = settings.magnetic_field;
     world.time_step = settings.time_step;
     world.parent_child_contacts = settings.parent_child_contacts;
     world.friction_rule = FrictionRule::maximum;

@@ -22,7 +22,20 @@ struct Scope {
   bool with_inertia = true;
 };
 
-bool is_harmless(std::string_view name) { return name == "camera" || name == "light"; }
+// What a site looks like, which is where a touch sensor feels; none: a shape without a volume.
+std::optional<Shape> site_volume(const Attributes& attributes, const std::optional<Segment>& segment) {
+  Vec3 size = Vec3::Constant(0.005);
+  attributes.fill("size", std::span<double>(size.data(), 3), 1);
+  const int type = attributes.word(
+      "type", {"sphere", "capsule", "ellipsoid", "cylinder", "box", "plane", "hfield", "mesh", "sdf"}, 0);
+  if (segment) (type == 1 || type == 3 ? size.y() : size.z()) = segment->half_length;
+  if (segment && type != 1 && type != 3) size.y() = size.x();
+  if (type > 4 || !(size.minCoeff() > 0.0) || !size.allFinite()) return std::nullopt;
+  if (type == 0) return Shape::sphere(size.x());
+  if (type == 1) return Shape::capsule(size.x(), size.y());
+  if (type == 2) return Shape::ellipsoid(size);
+  return type == 3 ? Shape::cylinder(size.x(), size.y()) : Shape::box(size);
+}
 
 class TreeReader {
  public:
@@ -102,7 +115,11 @@ class TreeReader {
       read_attach(child, scope, index);
     } else if (child.name == "composite" || child.name == "flexcomp") {
       log_.leave_out(child, "deformable and composite bodies are not supported");
-    } else if (child.name != "inertial" && !is_harmless(child.name)) {
+    } else if (child.name == "camera") {
+      const Attributes attributes = scope.file->attributes(child, "camera", scope.childclass);
+      body(index).cameras.push_back({named(NameKind::camera, child, scope), index,
+                                     scope.frame * read_pose(attributes, scope.file->compiler())});
+    } else if (child.name != "inertial" && child.name != "light") {
       log_.warn(child, "this element is not supported and is ignored");
     }
   }
@@ -195,12 +212,14 @@ class TreeReader {
 
   void read_site(const SourceElement& element, const Scope& scope, Index index) {
     const Attributes attributes = scope.file->attributes(element, "site", scope.childclass);
-    attributes.check(log_,
-                     {"name", "class", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "fromto"},
-                     {"size", "type", "group", "rgba", "material", "user", "mesh", "hfield"});
+    attributes.check(
+        log_,
+        {"name", "class", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "size", "type"},
+        {"group", "rgba", "material", "user", "mesh", "hfield"});
     const std::optional<Segment> segment = read_segment(attributes);
     const Pose pose = scope.frame * (segment ? segment->pose : read_pose(attributes, scope.file->compiler()));
     body(index).sites.push_back({named(NameKind::site, element, scope), index, pose});
+    body(index).site_volumes.push_back(site_volume(attributes, segment));
   }
 
   void read_frame(const SourceElement& element, const Scope& outer, Index index) {

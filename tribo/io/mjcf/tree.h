@@ -23,6 +23,7 @@ struct GeomSpec {
   std::optional<FluidEllipsoid> fluid;
   bool is_primitive = false;
   bool has_shape = false;
+  std::optional<Visual> visual = {};  // drawn beside the geom or in its place
 };
 
 struct JointSpec {
@@ -44,9 +45,11 @@ struct BodySpec {
   std::vector<JointSpec> joints;
   std::vector<GeomSpec> geoms;
   std::vector<SiteDescription> sites;
+  std::vector<std::optional<Shape>> site_volumes;  // of the sites, where they have one
+  std::vector<SiteDescription> cameras;            // as frames
 };
 
-enum class NameKind : std::uint8_t { body, joint, geom, site, tendon, actuator, count };
+enum class NameKind : std::uint8_t { body, joint, geom, site, tendon, actuator, camera, count };
 
 // Names of copies made by <replicate>: the name in the file and the endings the copies got. An element elsewhere
 // that names the original means all copies.

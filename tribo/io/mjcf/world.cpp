@@ -14,7 +14,8 @@ namespace tribo::detail {
 namespace {
 
 std::string_view kind_name(NameKind kind) {
-  constexpr std::array<std::string_view, 6> names{"body", "joint", "geom", "site", "tendon", "actuator"};
+  constexpr std::array<std::string_view, 7> names{"body",   "joint",    "geom",  "site",
+                                                  "tendon", "actuator", "camera"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -46,6 +47,11 @@ void WorldAssembly::add_bodies() {
       if (spec.has_shape && !spec.geom.name.empty()) {
         all_geoms_.emplace(spec.geom.name, spec.geom).first->second.body = index;
       }
+      if (spec.visual) {
+        world_.visuals.push_back(*spec.visual);
+        world_.visuals.back().body = index;
+        world_.visuals.back().name = spec.geom.name;
+      }
       if (!spec.in_world) {
         leave_out(NameKind::geom, spec.geom.name);
         continue;
@@ -59,6 +65,11 @@ void WorldAssembly::add_bodies() {
       add_name(NameKind::site, site.name, static_cast<Index>(sites_.size()), *body.element);
       sites_.push_back(site);
       sites_.back().body = index;
+    }
+    site_volumes_.insert(site_volumes_.end(), body.site_volumes.begin(), body.site_volumes.end());
+    for (const SiteDescription& camera : body.cameras) {
+      add_name(NameKind::camera, camera.name, static_cast<Index>(cameras_.size()), *body.element);
+      cameras_.push_back(camera);
     }
   }
 }
@@ -140,6 +151,14 @@ Index WorldAssembly::add_tendon(TendonDescription tendon) {
   }
   tendons_.push_back(std::move(tendon));
   return index;
+}
+
+void WorldAssembly::add_actuator(ActuatorDescription actuator) {
+  if (!actuator.name.empty()) {
+    names_[static_cast<std::size_t>(NameKind::actuator)].try_emplace(actuator.name,
+                                                                     static_cast<Index>(actuators_.size()));
+  }
+  actuators_.push_back(std::move(actuator));
 }
 
 void WorldAssembly::fill_builder(ModelBuilder& builder) const {

@@ -36,6 +36,11 @@ class WorldAssembly {
   // In the world, all joints at their references.
   const Pose& body_pose(Index body) const { return poses_[static_cast<std::size_t>(body)]; }
   const SiteDescription& site(Index site) const { return sites_[static_cast<std::size_t>(site)]; }
+  // Its shape, for sensors; none: it has no volume.
+  const std::optional<Shape>& site_volume(Index site) const {
+    return site_volumes_[static_cast<std::size_t>(site)];
+  }
+  const SiteDescription& camera(Index camera) const { return cameras_[static_cast<std::size_t>(camera)]; }
 
   // The geom that a string goes round, whether it can touch or not; InvalidInput: no such geom.
   const Geom* find_wrap_geom(const ModelPart& part, const SourceElement& element,
@@ -60,8 +65,10 @@ class WorldAssembly {
   bool is_left_out(NameKind kind, const std::string& name) const {
     return left_out_[static_cast<std::size_t>(kind)].contains(name);
   }
+  Index tendon_count() const { return static_cast<Index>(tendons_.size()); }
   const TendonDescription& tendon(Index index) const { return tendons_[static_cast<std::size_t>(index)]; }
   std::vector<ActuatorDescription>& actuators() { return actuators_; }
+  void add_actuator(ActuatorDescription actuator);
   // The number MuJoCo gives an actuator -> ours, -1: left out. For the controls of keyframes.
   std::vector<Index>& actuator_numbers() { return actuator_numbers_; }
   // The same of those with activations alone.
@@ -81,7 +88,8 @@ class WorldAssembly {
   World world_;
   std::vector<const JointSpec*> joints_;
   std::vector<Pose> poses_;
-  std::vector<SiteDescription> sites_;
+  std::vector<SiteDescription> sites_, cameras_;
+  std::vector<std::optional<Shape>> site_volumes_;
   std::map<std::string, Geom> all_geoms_;  // those with a shape, by name
   std::vector<TendonDescription> tendons_;
   std::vector<ActuatorDescription> actuators_;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,41 +15,18 @@
 #include "tribo/base/errors.h"
 #include "tribo/collide/shapes/convex_hull.h"
 #include "tribo/io/mjcf/actuator_writer.h"
+#include "tribo/io/mjcf/geom_writer.h"
+#include "tribo/io/mjcf/names.h"
+#include "tribo/io/mjcf/pressure_geoms.h"
+#include "tribo/io/mjcf/sensor_writer.h"
 #include "tribo/io/xml/xml_element.h"
 
 namespace tribo {
 namespace {
 
 using detail::Element;
-
-// Names of all things of one kind: their own, or made from the kind and the number.
-class Names {
- public:
-  explicit Names(std::string_view kind) : kind_(kind) {}
-
-  void add(const std::string& own) {
-    names_.push_back(own.empty() ? fmt::format("{}{}", kind_, names_.size()) : own);
-    if (!seen_.insert(names_.back()).second) {
-      throw InvalidInput(
-          fmt::format("there are two things of kind {} with the name '{}': MJCF needs different names", kind_,
-                      names_.back()));
-    }
-  }
-  const std::string& operator[](Index index) const { return names_[static_cast<std::size_t>(index)]; }
-
- private:
-  std::string kind_;
-  std::vector<std::string> names_;
-  std::set<std::string> seen_;
-};
-
-// What MJCF calls a shape: a mesh there is its convex hull. Empty: it has no such shape.
-std::string_view type_name(ShapeKind kind) {
-  if (kind == ShapeKind::hull) return "mesh";
-  const bool other =
-      kind == ShapeKind::mesh || kind == ShapeKind::height_field || kind == ShapeKind::distance_field;
-  return other ? std::string_view() : to_string(kind);
-}
+using detail::Names;
+using detail::write_range;
 
 class Writer {
  public:
@@ -72,6 +48,7 @@ class Writer {
     write_tendons();
     write_equalities();
     write_actuators();
+    write_sensors();
     write_keyframes();
   }
 
@@ -93,6 +70,9 @@ class Writer {
       sites_.push_back({fmt::format("weld{}.first", k), w.first, w.first_frame});
       sites_.push_back({fmt::format("weld{}.second", k), w.second, w.second_frame});
     }
+    first_sensor_site_ = sites_.size();
+    sensor_sites_ = detail::sensor_sites(world_);
+    for (const detail::SensorSite& sensor : sensor_sites_) sites_.push_back(sensor.site);
     for (const SiteDescription& site : sites_) site_names_.add(site.name);
   }
 
@@ -111,18 +91,12 @@ class Writer {
     }
   }
 
-  static void check_material(const std::string& owner, const Material& material) {
-    const char* what = !std::isinf(material.stiffness) ? "a finite stiffness"
-                       : material.restitution != 0.0   ? "restitution"
-                                                       : nullptr;
-    if (what != nullptr) throw InvalidInput(fmt::format("{} has {}: MJCF has no such number", owner, what));
-  }
-
   void write_option() {
     Element option(xml_, "option");
     option.numbers("timestep", {world_.time_step}).numbers("gravity", world_.gravity);
     option.unless(0.0, "density", world_.medium.density).unless(0.0, "viscosity", world_.medium.viscosity);
     if (!world_.medium.wind.isZero(0.0)) option.numbers("wind", world_.medium.wind);
+    if (world_.magnetic_field != World().magnetic_field) option.numbers("magnetic", world_.magnetic_field);
     if (world_.parent_child_contacts) Element(xml_, "flag").text("filterparent", "disable");
   }
 
@@ -161,10 +135,19 @@ class Writer {
       }
       for (const Index g : geoms[static_cast<std::size_t>(b)]) write_geom(g);
       for (const Index s : sites[static_cast<std::size_t>(b)]) {
-        Element(xml_, "site").text("name", site_names_[s]).pose(sites_[static_cast<std::size_t>(s)].pose);
+        write_site(s);
       }
     }
     while (!open.empty()) open.pop_back();
+  }
+
+  void write_site(Index s) {
+    const auto place = static_cast<std::size_t>(s);
+    Element element(xml_, "site");
+    element.text("name", site_names_[s]).pose(sites_[place].pose);
+    if (place < first_sensor_site_) return;
+    const std::optional<Shape>& volume = sensor_sites_[place - first_sensor_site_].volume;
+    if (volume) detail::write_volume(element, *volume);
   }
 
   void write_inertia(Index b) {
@@ -204,17 +187,6 @@ class Writer {
                 fmt::format("joint '{}'", joints_[j]));
   }
 
-  static void write_range(Element& element, const char* range, const char* limited, bool has_limits,
-                          double lower, double upper, const std::string& owner) {
-    if (!has_limits) return;
-    if (!(std::isfinite(lower) && std::isfinite(upper) && lower < upper)) {
-      throw InvalidInput(
-          fmt::format("{} has the limits {} and {}: MJCF needs two finite ones, the smaller one first", owner,
-                      lower, upper));
-    }
-    element.text(limited, "true").numbers(range, {lower, upper});
-  }
-
   // The smallest margin of any pair is divided between the two geoms, which works if none has its own.
   double margin_of(const Geom& geom, const std::string& owner) const {
     if (world_.margin == 0.0) return geom.margin;
@@ -228,48 +200,18 @@ class Writer {
   void write_geom(Index g) {
     const Geom& geom = world_.geoms[static_cast<std::size_t>(g)];
     const std::string owner = fmt::format("geom '{}'", geoms_[g]);
-    const ShapeKind kind = geom.shape.kind();
-    const std::string_view type = type_name(kind);
-    if (type.empty()) {
-      throw InvalidInput(fmt::format("{} is a {}: only primitives, planes and hulls can be written as MJCF",
-                                     owner, to_string(kind)));
-    }
-    check_material(owner, geom.material);
     Element element(xml_, "geom");
-    element.text("name", geoms_[g]).text("type", std::string(type));
-    if (kind == ShapeKind::hull) {
-      element.text("mesh", geoms_[g]);
-    } else if (kind == ShapeKind::plane) {
-      element.text("size", "0 0 1");  // endless; the third number is for drawing
-    } else if (kind == ShapeKind::sphere) {
-      element.numbers("size", {geom.shape.radius()});
-    } else if (kind == ShapeKind::capsule || kind == ShapeKind::cylinder) {
-      element.numbers("size", {geom.shape.radius(), geom.shape.half_length()});
-    } else {
-      element.numbers("size", geom.shape.size());
-    }
-    element.pose(geom.pose).numbers("friction",
-                                    {geom.material.friction, geom.material.torsional, geom.material.rolling});
-    if (geom.frictionless || geom.friction_rows != 3) {
-      element.text("condim", geom.frictionless ? "1" : std::to_string(geom.friction_rows));
-    }
-    write_bits(element, "contype", geom.contact_type);
-    write_bits(element, "conaffinity", geom.contact_affinity);
-    if (geom.material.priority != 0) element.text("priority", std::to_string(geom.material.priority));
-    const double margin = margin_of(geom, owner);
+    detail::write_geom(element, geom, geoms_[g], owner);
     // What MJCF calls gap makes contacts known earlier, its margin moves the surface (MuJoCo since 3.9).
-    element.unless(0.0, "margin", geom.thickness).unless(0.0, "gap", margin);
-  }
-
-  static void write_bits(Element& element, const char* name, std::uint32_t bits) {
-    if (bits != 1) element.text(name, std::to_string(static_cast<std::int32_t>(bits)));
+    element.unless(0.0, "margin", geom.thickness).unless(0.0, "gap", margin_of(geom, owner));
+    detail::write_pressure(xml_, geom);
   }
 
   void write_contacts() {
     Element contact(xml_, "contact");
     for (std::size_t k = 0; k < world_.pairs.size(); ++k) {
       const GeomPair& pair = world_.pairs[k];
-      check_material(fmt::format("contact pair {}", k), pair.material);
+      detail::check_material(fmt::format("contact pair {}", k), pair.material);
       const double mu = pair.material.friction, margin = std::max(pair.margin, world_.margin);
       Element(xml_, "pair")
           .text("geom1", geoms_[pair.first])
@@ -352,7 +294,7 @@ class Writer {
       } else {
         element.numbers("gear", std::span(a.gear.data(), 6));
         detail::write_actuator_law(element, a);
-        write_activation(element, a, owner);
+        detail::write_activation(element, a, owner);
       }
       const auto limited = [](double lower, double upper) {
         return !std::isinf(lower) || !std::isinf(upper);
@@ -372,15 +314,16 @@ class Writer {
     if (a.reference_site >= 0) element.text("refsite", site_names_[a.reference_site]);
   }
 
-  static void write_activation(Element& element, const ActuatorDescription& a, const std::string& owner) {
-    if (a.activation == ActivationKind::none) return;
-    constexpr std::array<const char*, 5> kinds{"none", "integrator", "filter", "filterexact", "muscle"};
-    element.text("dyntype", kinds[static_cast<std::size_t>(a.activation)])
-        .numbers("dynprm", a.activation_times);
-    if (a.activation_early) element.text("actearly", "true");
-    write_range(element, "actrange", "actlimited",
-                !std::isinf(a.activation_lower) || !std::isinf(a.activation_upper), a.activation_lower,
-                a.activation_upper, owner);
+  void write_sensors() {
+    if (world_.sensors.empty()) return;
+    const auto named = [](const Names& names) { return [&names](Index k) { return names[k]; }; };
+    detail::write_sensors(world_,
+                          {.body = named(bodies_),
+                           .joint = named(joints_),
+                           .geom = named(geoms_),
+                           .tendon = named(tendons_),
+                           .actuator = named(actuators_)},
+                          xml_);
   }
 
   void write_keyframes() {
@@ -408,12 +351,17 @@ class Writer {
   Names bodies_{"body"}, joints_{"joint"}, geoms_{"geom"}, tendons_{"tendon"}, actuators_{"actuator"},
       site_names_{"site"};
   std::vector<SiteDescription> sites_;
+  std::vector<detail::SensorSite> sensor_sites_;  // the last of sites_
+  std::size_t first_sensor_site_ = 0;
 };
 
 }  // namespace
 
 void write_mjcf(const World& world, const std::filesystem::path& file) {
   validate(world);
+  if (!world.flexible_bodies.empty()) {
+    throw InvalidInput(fmt::format("{}: flexible bodies are not written as MJCF", file.string()));
+  }
   tinyxml2::XMLPrinter printer;
   Writer(world, printer).write();
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file.c_str(), "w"), std::fclose);

@@ -12,6 +12,7 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/collide/shapes/convex_hull.h"
+#include "tribo/collide/shapes/triangle_mesh.h"
 #include "tribo/io/assets/mesh_file.h"
 #include "tribo/io/urdf/robot.h"
 
@@ -236,7 +237,57 @@ class UrdfReader {
     }
   }
 
+  static std::optional<Color> color_of(const urdf::Visual& visual) {
+    if (visual.material == nullptr) return std::nullopt;
+    const urdf::Color& c = visual.material->color;
+    return Color{c.r, c.g, c.b, c.a};
+  }
+
+  // What is drawn and does not touch. What of it cannot be read is missed by nobody else.
+  void add_visuals(const urdf::Link& link, Index body) {
+    for (std::size_t k = 0; k < link.visual_array.size(); ++k) {
+      const urdf::Visual& v = *link.visual_array[k];
+      const SourceElement& element = robot_.geometry_element(link.name, "visual", k);
+      if (v.geometry == nullptr) continue;
+      try {
+        Geom drawn;
+        drawn.pose = pose_of(v.origin);
+        if (v.geometry->type == urdf::Geometry::MESH) {
+          drawn.shape = surface_of(static_cast<const urdf::Mesh&>(*v.geometry), element);
+        } else {
+          place_shape(*v.geometry, element, drawn);
+        }
+        world_.visuals.push_back({.name = v.name.empty() ? link.name : v.name,
+                                  .shape = drawn.shape,
+                                  .body = body,
+                                  .pose = drawn.pose,
+                                  .color = color_of(v)});
+      } catch (const InvalidInput& error) {
+        log_.warn(element, fmt::format("it is not drawn: {}", error.what()));
+      }
+    }
+  }
+
+  Shape surface_of(const urdf::Mesh& mesh, const SourceElement& element) {
+    MeshData data = read_mesh_file(resolve_uri(mesh.filename, file_, options_, element));
+    for (Vec3& p : data.vertices) p = p.cwiseProduct(vector_of(mesh.scale));
+    if (data.triangles.empty()) throw InvalidInput("the mesh has no triangles");
+    return Shape::mesh(TriangleMesh::make(std::move(data.vertices), std::move(data.triangles)));
+  }
+
   void add_geoms(const urdf::Link& link, Index body) {
+    const bool drawn_apart = options_.visuals && !link.visual_array.empty() &&
+                             !(link.collision_array.empty() && options_.visual_geometry);
+    if (drawn_apart) add_visuals(link, body);
+    const std::size_t first = world_.geoms.size();
+    add_collision_geoms(link, body);
+    for (std::size_t g = first; g < world_.geoms.size(); ++g) {
+      world_.geoms[g].visual = !drawn_apart;
+      if (!link.visual_array.empty()) world_.geoms[g].color = color_of(*link.visual_array.front());
+    }
+  }
+
+  void add_collision_geoms(const urdf::Link& link, Index body) {
     for (std::size_t k = 0; k < link.collision_array.size(); ++k) {
       const urdf::Collision& c = *link.collision_array[k];
       add_geom(link, "collision", k, c.geometry.get(), c.origin, c.name, body);

@@ -31,10 +31,14 @@ struct SourceElement {
 class LoadLog {
  public:
   LoadLog(LoadReport& report, const LoadOptions& options)
-      : report_(report), strict_(options.strict), allow_missing_(options.allow_missing) {}
+      : report_(report),
+        strict_(options.strict),
+        allow_missing_(options.allow_missing),
+        visuals_(options.visuals) {}
   // Something that is left out and would be missed: ground, an actuator, a tendon. It throws unless it is allowed.
   void leave_out(const SourceElement& element, const std::string& message);
   bool allows_missing() const { return allow_missing_; }
+  bool wants_visuals() const { return visuals_; }
   void warn(const SourceElement& element, const std::string& message);
   void warn(const std::string& file, int line, const std::string& message);
   // Warns of every attribute that is in neither list.
@@ -43,7 +47,7 @@ class LoadLog {
 
  private:
   LoadReport& report_;
-  bool strict_, allow_missing_;
+  bool strict_, allow_missing_, visuals_;
   std::set<std::tuple<std::string, int, std::string>> seen_;
 };
 

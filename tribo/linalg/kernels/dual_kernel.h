@@ -1,5 +1,5 @@
 // Dual kernel: solves (W + D) x = r for W = J A^-1 J^T (or an explicit W, of which the symmetric part is
-// used) and D > 0 diagonal. Two ways, chosen by size:
+// used) and D > 0 diagonal. Two routes, chosen by size:
 //
 //   through_dofs   (W + D)^-1 = D^-1 - D^-1 J (A + J^T D^-1 J)^-1 J^T D^-1, served by the primal kernel;
 //                  fewer degrees of freedom than rows (bolt: 6 against 360). Loses digits as W / D grows.

@@ -1,6 +1,6 @@
 // Products of blocks of six by six, those of free bodies, in registers. Six rows fill neither a register of four nor
 // one of eight: four and two leave no lane empty, on every processor. Products are summed before they are added to
-// anything: in the other order what is rounded in a symmetric stack is no longer symmetric, and it begins to lean.
+// anything: in the other order the rounding errors of a symmetric stack are not symmetric, and it tips over in time.
 //
 //   Columns6 product;
 //   product.set<6>(left, [&](int column, int k) { return right[column + 6 * k]; });  // left right^T

@@ -86,6 +86,15 @@ double* ConstraintSet::raw_piece_on(Index tree, Index dofs, bool& fresh) {
   return values_.data() + start;
 }
 
+void ConstraintSet::add_node_rows(Index tree, Index node, Index rows, const double* block) {
+  const std::size_t start = used_, size = 3 * static_cast<std::size_t>(rows);
+  pieces_.push_back({tree, start, node});
+  ++entries_.back().piece_end;
+  used_ += size;
+  if (used_ >= values_.size()) values_.resize(std::max(used_ + 1, 2 * values_.size()));
+  std::copy_n(block, size, values_.data() + start);
+}
+
 double* ConstraintSet::body_on(const Model& model, Index tree, Index body) {
   if (kinematics_ == nullptr) return nullptr;
   Entry& entry = entries_.back();

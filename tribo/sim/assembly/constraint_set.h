@@ -1,4 +1,4 @@
-// The constraints of one step in flat arrays, before they are dealt out to islands: for every constraint its
+// The constraints of one step in flat arrays, before they are partitioned into islands: for every constraint its
 // set, bias, compliance and the Jacobian pieces on the trees it touches (column-major, rows x dofs of the
 // tree; a constraint names a tree once), and, for solvers that split by bodies, what each body adds to the pieces.
 #pragma once
@@ -19,7 +19,9 @@ enum class ConstraintSource : std::uint8_t {
   tendon_limit,
   dry_friction,
   drive,
-  coupling
+  coupling,
+  flexible_contact,
+  attachment
 };
 
 class ConstraintSet {
@@ -38,9 +40,12 @@ class ConstraintSet {
     Index piece_begin = 0, piece_end = 0;
     Index body_begin = 0, body_end = 0;
   };
+  // On a flexible body, a tree behind those of the model, a piece has the three columns of a node, and a constraint may have
+  // several.
   struct Piece {
     Index tree;
     std::size_t start;  // in values()
+    Index node = -1;
   };
 
   // What a body adds to a piece: rows x 6 on its spatial velocity (problem/tree_structure.h), column-major.
@@ -67,6 +72,9 @@ class ConstraintSet {
   void drop_last();
   // A zero piece of the last constraint on a tree, to be filled at once; the same one if it is there already.
   double* piece_on(Index tree, Index dofs);
+
+  // A piece of the last constraint on a node of a flexible body, rows x 3.
+  void add_node_rows(Index tree, Index node, Index rows, const double* block);
 
   // Rows of the velocity of the point of `body`, in world axes. Of a body that no dof moves (a mocap body), its velocity
   // is known and goes into the bias and into Entry::carried.

@@ -30,6 +30,13 @@ class ImpulseMemory {
     }
     return RowValues::Zero();
   }
+  // visit(key, impulse) of all that are known.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const Slot& slot : slots_) {
+      if (slot.used) visit(slot.key, slot.impulse);
+    }
+  }
 
  private:
   struct Slot {

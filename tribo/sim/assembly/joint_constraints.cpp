@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tribo/multibody/tendon_path.h"
+#include "tribo/sim/assembly/body_couplings.h"
 #include "tribo/sim/forces/free_motion.h"
 
 namespace tribo {
@@ -21,14 +22,6 @@ double polynomial(const std::array<double, 5>& c, double x) {
 
 double polynomial_slope(const std::array<double, 5>& c, double x) {
   return c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]));
-}
-
-// A bilateral row without pieces yet; `error`: m or rad.
-void add_coupling(double error, Index origin, Index row, ConstraintSet& set) {
-  ProblemFiller::Constraint data;
-  data.kind = ConstraintKind::bilateral;
-  data.key = key_of(ConstraintSource::coupling, origin, row);
-  set.entry(set.add(data, ConstraintSource::coupling, origin)).position = error;
 }
 
 double rate_of(std::span<const JointConstraints::Term> terms, const Vector& v) {
@@ -144,21 +137,6 @@ void JointConstraints::add_terms(std::span<const Term> terms, double factor, Con
   for (const Term& term : terms) set.add_dof(world_->model, term.tree, term.dof, factor * term.coefficient);
 }
 
-namespace {
-
-// Rows of connects and welds in groups of three, first..end: each gets the compliance c w, w the mean inverse mass of its
-// group. A planar loop closed by a connect has a row that no joint moves but for the rounding of the model's numbers,
-// w_i / w = 1e-32 .. 1e-10. As a rigid row it would lock the loop with impulses without bound; with c above that it does
-// nothing. Rows that act give way by c of the velocity they stop.
-void soften(Index first, double c, const FreeMotion& motion, InverseMass& inverse_mass, ConstraintSet& set) {
-  for (Index group = first; group < set.size(); group += 3) {
-    const double compliance = c * inverse_mass.mean(set, group, 3, motion);
-    for (Index i = group; i < group + 3; ++i) set.entry(i).data.compliance[0] = compliance;
-  }
-}
-
-}  // namespace
-
 void JointConstraints::add(const Kinematics& kinematics, const State& state, const FreeMotion& motion,
                            const Vector& input, double h, const ContactLawSettings& settings,
                            InverseMass& inverse_mass, ConstraintSet& set) const {
@@ -167,9 +145,8 @@ void JointConstraints::add(const Kinematics& kinematics, const State& state, con
   add_tendon_springs(state, h, set);
   add_drives(kinematics, state, input, h, set);
   const Index first = set.size();
-  add_connects(kinematics, set);
-  add_welds(kinematics, set);
-  soften(first, settings.coupling_compliance, motion, inverse_mass, set);
+  add_body_couplings(*world_, kinematics, set);
+  soften_body_couplings(first, settings.coupling_compliance, motion, inverse_mass, set);
   add_couplings(state, set);
 }
 
@@ -178,8 +155,7 @@ void JointConstraints::add_holding(const Kinematics& kinematics, const State& st
   // With h = 1 a reached limit has bias 0, and others stay out of reach.
   const Vector still = Vector::Zero(state.v.size());
   add_limits({.q = state.q, .v = still}, still, 1.0, {}, set);
-  add_connects(kinematics, set);
-  add_welds(kinematics, set);
+  add_body_couplings(*world_, kinematics, set);
   add_couplings(state, set);
 }
 
@@ -288,7 +264,9 @@ void JointConstraints::add_tendon_springs(const State& state, double h, Constrai
 }
 
 void JointConstraints::add_couplings(const State& state, ConstraintSet& set) const {
-  const auto add_row = [&](double error, Index origin, Index row) { add_coupling(error, origin, row, set); };
+  const auto add_row = [&](double error, Index origin, Index row) {
+    add_coupling_row(error, origin, row, set);
+  };
   const Model& model = world_->model;
   for (std::size_t k = 0; k < world_->joint_couplings.size(); ++k) {
     const JointCoupling& c = world_->joint_couplings[k];
@@ -311,38 +289,6 @@ void JointConstraints::add_couplings(const State& state, ConstraintSet& set) con
     add_row(y - polynomial(c.polynomial, x), static_cast<Index>(k), 7);
     add_terms(tendon_terms(c.first), 1.0, set);
     if (c.second >= 0) add_terms(tendon_terms(c.second), -polynomial_slope(c.polynomial, x), set);
-  }
-}
-
-void JointConstraints::add_connects(const Kinematics& kinematics, ConstraintSet& set) const {
-  for (std::size_t k = 0; k < world_->connects.size(); ++k) {
-    const Connect& c = world_->connects[k];
-    const Vec3 a = kinematics.pose(c.first) * c.first_anchor, b = kinematics.pose(c.second) * c.second_anchor;
-    for (Index r = 0; r < 3; ++r) {
-      add_coupling(b[r] - a[r], static_cast<Index>(k), r, set);
-      set.add_point_row(kinematics, c.second, b, Vec3::Unit(r));
-      set.add_point_row(kinematics, c.first, a, -Vec3::Unit(r));
-    }
-  }
-}
-
-void JointConstraints::add_welds(const Kinematics& kinematics, ConstraintSet& set) const {
-  for (std::size_t k = 0; k < world_->welds.size(); ++k) {
-    const Weld& w = world_->welds[k];
-    const Pose a = kinematics.pose(w.first) * w.first_frame, b = kinematics.pose(w.second) * w.second_frame;
-    const Eigen::AngleAxisd turn(Mat3(b.rotation * a.rotation.transpose()));
-    const Vec3 angle = turn.angle() * turn.axis();
-    for (Index r = 0; r < 6; ++r) {
-      const bool linear = r < 3;
-      add_coupling(linear ? b.position[r] - a.position[r] : angle[r - 3], static_cast<Index>(k), 8 + r, set);
-      if (linear) {
-        set.add_point_row(kinematics, w.second, b.position, Vec3::Unit(r));
-        set.add_point_row(kinematics, w.first, a.position, -Vec3::Unit(r));
-      } else {
-        set.add_angular_row(kinematics, w.second, Vec3::Unit(r - 3));
-        set.add_angular_row(kinematics, w.first, -Vec3::Unit(r - 3));
-      }
-    }
   }
 }
 

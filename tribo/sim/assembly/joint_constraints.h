@@ -72,8 +72,6 @@ class JointConstraints {
   void add_tendon_springs(const State& state, double h, ConstraintSet& set) const;
   void add_drives(const Kinematics& kinematics, const State& state, const Vector& input, double h,
                   ConstraintSet& set) const;
-  void add_connects(const Kinematics& kinematics, ConstraintSet& set) const;
-  void add_welds(const Kinematics& kinematics, ConstraintSet& set) const;
   void add_couplings(const State& state, ConstraintSet& set) const;
   void add_terms(std::span<const Term> terms, double factor, ConstraintSet& set) const;
   Term term_of(Index joint, double coefficient) const;

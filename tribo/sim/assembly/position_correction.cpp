@@ -16,8 +16,8 @@ namespace {
 // R_i / w_i: the share of an error that a constraint alone leaves standing. Small beside 1, so that errors vanish in a few
 // steps; large beside rounding, so that contradictory errors ask for impulses that are no more than 1e3 times theirs.
 constexpr double kElasticity = 1e-3;
-// At rest, where errors are small and solved for exactly: of a light body under many heavy ones the contact must not give
-// way instead of lifting them.
+// At rest, where errors are small and solved for exactly: of a light body under many heavy ones the contact must lift them,
+// not yield.
 constexpr double kElasticityAtRest = 1e-6;
 // Drift that is undone, as a share of the slop: a stack of 40 layers stays where it is to the slop.
 constexpr double kDrift = 0.025;
@@ -261,9 +261,40 @@ PositionCorrection::Outcome PositionCorrection::run(const ContactProblem& step, 
     standing = error_left(step) / share;
     return Outcome::drift_undone;
   }
-  // Islands of few trees (robots, a body in a corner) are solved directly where sweeps do not end.
-  if (!step.mass().is_identity() || (!sweep(step) && step.tree_count() <= kFewTrees)) solve(step);
+  correct(step);
   return Outcome::corrected;
+}
+
+// Islands of few trees (robots, a body in a corner) are solved directly where sweeps do not end.
+void PositionCorrection::correct(const ContactProblem& step) {
+  if (!step.mass().is_identity() || (!sweep(step) && step.tree_count() <= kFewTrees)) solve(step);
+}
+
+// rad, where the error of this row is removed and all others are left.
+double PositionCorrection::turn_alone(const ContactProblem& step, const Row& row, const Turn& turn_of) {
+  const BlockJacobian& jacobian = step.jacobian();
+  const Index i = row.constraint, rows = step.rows(i);
+  double turn = 0.0;
+  for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+    const Index tree = jacobian.piece_tree(p);
+    const double* block = jacobian.piece_data(p) + row.row;
+    alone_.resize(jacobian.piece_cols(p), 1);
+    for (Index c = 0; c < jacobian.piece_cols(p); ++c) alone_(c, 0) = block[c * rows];
+    if (!step.mass().is_identity()) step.mass_factor().solve_block_in_place(tree, alone_);
+    alone_ *= row.error * row.inverse_w;
+    turn = std::max(turn, turn_of(tree, alone_.data()));
+  }
+  return turn;
+}
+
+void PositionCorrection::run_within(const ContactProblem& step, double limit, const Turn& turn_of) {
+  for (Row& row : rows_) {
+    row.impulse = 0.0;
+    if (row.error == 0.0 || (row.error > 0.0 && !row.two_sided)) continue;
+    const double turn = turn_alone(step, row, turn_of);
+    if (turn > limit) row.error *= limit / turn;
+  }
+  correct(step);
 }
 
 }  // namespace tribo

@@ -12,6 +12,10 @@
 // contacts and limits 1, so that none is pushed in. It knows no friction, but contacts that stick in the step keep their
 // place: their tangential rows are couplings without an error.
 //
+// The errors are linear in d only for small turns, and the normal of a contact may change at once: links that overlap side by
+// side would turn far for little, out of one overlap and into the next. Of each error only as much is removed as, alone,
+// turns no joint by more than h times max_correction_speed: run_within().
+//
 // Optimality: A d = J^T z, z_i = s_i / R_i.
 // - Islands that move are solved by Gauss-Seidel sweeps over z. Every sweep lowers the energy of the errors, and what is
 //   left is for the next step, which corrects again. Where sweeps do not end (loops), small islands are solved as what this
@@ -23,6 +27,7 @@
 //   and one factorisation of A + J^T R^-1 J is enough where no contact changes sides.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,6 +50,12 @@ class PositionCorrection {
   Outcome run(const ContactProblem& step, const Solution& solution, std::span<const double> position,
               double h, const ContactLawSettings& settings, bool at_rest, double& standing);
 
+  // The largest turn of a joint of a tree of `step`, rad, that is displaced by d [its dofs, in the coordinates of `step`].
+  using Turn = std::function<double(Index tree, const double* d)>;
+  // After run() ended with Outcome::corrected: corrects once more, of each error only as much as turns no joint by more than
+  // `limit` [rad] if it is corrected alone.
+  void run_within(const ContactProblem& step, double limit, const Turn& turn_of);
+
   const Vector& displacement() const { return displacement_; }  // [dofs]
 
  private:
@@ -63,6 +74,8 @@ class PositionCorrection {
                    const ContactLawSettings& settings);
   void add_row(const ContactProblem& step, Index constraint, Index row, bool two_sided, double error,
                double elasticity, const ContactLawSettings& settings);
+  void correct(const ContactProblem& step);
+  double turn_alone(const ContactProblem& step, const Row& row, const Turn& turn_of);
   bool sweep(const ContactProblem& step);
   void solve(const ContactProblem& step);
   void solve_exactly(const ContactProblem& step);
@@ -82,6 +95,7 @@ class PositionCorrection {
   Vector displacement_, gradient_, residual_, direction_;  // [dofs]
   Vector moved_, change_;                                  // [rows] J d, J direction
   Vector row_impulse_, weights_;                           // [rows] z; 1 / R where there is an error
+  Matrix alone_;                                           // [dofs of a tree] displacement for one error
 };
 
 }  // namespace tribo

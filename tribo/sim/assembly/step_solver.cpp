@@ -4,7 +4,11 @@
 #include <array>
 #include <numeric>
 
+#include "tribo/problem/certificate.h"
+#include "tribo/problem/sparse_trees.h"
 #include "tribo/sim/assembly/position_correction.h"
+#include "tribo/sim/assembly/unfinished_solve.h"
+#include "tribo/sim/flex/flexible_motion.h"
 #include "tribo/solve/catalogue.h"
 #include "tribo/solve/problem_size.h"
 
@@ -37,17 +41,20 @@ struct StepSolver::Slot {
   ContactProblem problem;
   Solution solution;
   Vector start;
+  UnfinishedSolve unfinished;
   PositionCorrection correction;
   std::vector<double> position;
+  Vector displacement;  // of all degrees of freedom, where there are flexible bodies
+  SparseScratch scratch;
 };
 
-StepSolver::StepSolver(const Model& model, const std::string& solver)
+StepSolver::StepSolver(const Model& model, const std::string& solver, Index flexible_bodies)
     : model_(&model),
       articulations_(model),
       prototype_(make_solver(solver)),
       normalized_(!prototype_->traits().uses_masses),
-      settling_(model.tree_count()) {
-  const Index trees = model.tree_count();
+      settling_(model.tree_count() + flexible_bodies) {
+  const Index trees = model.tree_count() + flexible_bodies;
   root_.resize(trees);
   island_of_.resize(trees);
   local_tree_.resize(trees);
@@ -63,6 +70,16 @@ StepSolver::Slot& StepSolver::slot(Index number, std::vector<std::unique_ptr<Slo
   return *slots[number];
 }
 
+Index StepSolver::dof_count(Index tree, const TreeMotion& motion) const {
+  return is_flexible(tree) ? motion.flexible->dof_count(tree - model_->tree_count())
+                           : model_->tree_dof_count(tree);
+}
+
+Index StepSolver::first_dof(Index tree, const TreeMotion& motion) const {
+  return is_flexible(tree) ? model_->dof_count() + motion.flexible->dof(tree - model_->tree_count())
+                           : model_->tree_dof(tree);
+}
+
 Index StepSolver::find(Index tree) {
   while (root_[tree] != tree) {
     root_[tree] = root_[root_[tree]];
@@ -71,7 +88,7 @@ Index StepSolver::find(Index tree) {
   return tree;
 }
 
-void StepSolver::deal(const ConstraintSet& set) {
+void StepSolver::partition(const ConstraintSet& set) {
   std::iota(root_.begin(), root_.end(), 0);
   for (Index i = 0; i < set.size(); ++i) {
     const ConstraintSet::Entry& entry = set.entry(i);
@@ -80,7 +97,7 @@ void StepSolver::deal(const ConstraintSet& set) {
       root_[std::max(a, b)] = std::min(a, b);
     }
   }
-  for (Index t = 0; t < model_->tree_count(); ++t) root_[t] = find(t);
+  for (Index t = 0; t < tree_count(); ++t) root_[t] = find(t);
   std::fill(island_of_.begin(), island_of_.end(), -1);
   constraint_start_.assign(1, 0);
   constraint_island_.resize(set.size());
@@ -98,7 +115,7 @@ void StepSolver::deal(const ConstraintSet& set) {
   }
   const auto islands = static_cast<Index>(constraint_start_.size()) - 1;
   tree_start_.assign(islands + 1, 0);
-  for (Index t = 0; t < model_->tree_count(); ++t) {
+  for (Index t = 0; t < tree_count(); ++t) {
     island_of_[t] = island_of_[root_[t]];
     if (island_of_[t] >= 0) {
       local_tree_[t] = tree_start_[island_of_[t] + 1]++;
@@ -110,7 +127,7 @@ void StepSolver::deal(const ConstraintSet& set) {
   std::partial_sum(tree_start_.begin(), tree_start_.end(), tree_start_.begin());
   constraints_.resize(constraint_start_.back());
   trees_.resize(tree_start_.back());
-  for (Index t = 0; t < model_->tree_count(); ++t) {
+  for (Index t = 0; t < tree_count(); ++t) {
     if (island_of_[t] >= 0) trees_[tree_start_[island_of_[t]] + local_tree_[t]] = t;
   }
   for (Index i = set.size() - 1; i >= 0; --i) {
@@ -127,6 +144,12 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
                       const TreeRoots* roots, const Kinematics* bodies) {
   filler.begin(problem, static_cast<Index>(constraints.size()));
   for (const Index t : trees) {
+    if (is_flexible(t)) {
+      const Index body = t - model_->tree_count();
+      filler.add_sparse_tree(motion.flexible->matrix(body),
+                             motion.flexible->momentum().data() + motion.flexible->dof(body));
+      continue;
+    }
     const Index n = model_->tree_dof_count(t), first = model_->tree_dof(t);
     if (roots) {
       filler.add_unit_tree(n, motion.unit_momentum.data() + first);
@@ -139,7 +162,8 @@ bool StepSolver::fill(const ConstraintSet& set, const TreeMotion& motion, std::s
   }
   for (std::size_t k = 0; k < constraints.size();) {
     const ConstraintSet::Entry& entry = set.entry(constraints[k]);
-    const bool robot = roots && !roots->is_body(set.piece(entry.piece_begin).tree);
+    const Index tree = set.piece(entry.piece_begin).tree;
+    const bool robot = roots && !is_flexible(tree) && !roots->is_body(tree);
     const std::size_t together =
         robot ? add_contacts_of_one_tree(set, constraints.subspan(k), *roots, filler) : 0;
     if (together == 0) add_constraint(set, constraints[k], filler, roots, bodies);
@@ -156,6 +180,10 @@ void StepSolver::add_constraint(const ConstraintSet& set, Index i, ProblemFiller
   for (Index p = entry.piece_begin; p < entry.piece_end; ++p) {
     const Index tree = set.piece(p).tree;
     const double* values = set.values(set.piece(p));
+    if (is_flexible(tree)) {
+      filler.add_sparse_piece(local_tree_[tree], 3 * set.piece(p).node, 3, values);
+      continue;
+    }
     if (roots) {
       roots->transform(tree, rows, values, filler.add_piece(local_tree_[tree]));
     } else {
@@ -220,14 +248,16 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
     known = known || !start[i].isZero(0.0);
     row += rows;
   }
-  Settings own = settings;
+  Settings own = UnfinishedSolve::of_solver(settings);
   own.start_tolerance = settling_.start_tolerance(trees, settings.tolerance, settings.start_tolerance);
   const Report report = slot.solver->solve(slot.problem, own, slot.solution, known ? &slot.start : nullptr);
   settling_.take_solve(trees, report.iterations, report.start_error, settings.tolerance);
   result.iterations = report.iterations;
   result.factorizations = report.factorizations;
-  result.error = value_of(report.certificate, settings.measure);
   result.worst_status = report.status;
+  // The error is that of what is used.
+  result.error =
+      slot.unfinished.finish(slot.problem, settings, known ? &slot.start : nullptr, report, slot.solution);
   result.missed_islands = result.error <= settings.tolerance ? 0 : 1;
   row = 0;
   for (const Index i : constraints) {
@@ -239,15 +269,22 @@ void StepSolver::solve_island(Index island, Slot& slot, const ConstraintSet& set
   if (correction) correct_positions(constraints, trees, slot, set, motion, *correction, result);
 }
 
-void StepSolver::recover(std::span<const Index> trees, const Vector& from, const TreeMotion& motion,
-                         Vector& to) const {
+void StepSolver::recover(std::span<const Index> trees, const Eigen::Ref<const Vector>& from,
+                         const TreeMotion& motion, Vector& to) const {
   Index dof = 0;
   for (const Index t : trees) {
-    const Index n = model_->tree_dof_count(t);
-    to.segment(model_->tree_dof(t), n) = from.segment(dof, n);
-    if (normalized_ && motion.roots) motion.roots->recover_velocity(t, to.data() + model_->tree_dof(t));
+    const Index n = dof_count(t, motion), first = first_dof(t, motion);
+    to.segment(first, n) = from.segment(dof, n);
+    if (normalized_ && motion.roots && !is_flexible(t)) motion.roots->recover_velocity(t, to.data() + first);
     dof += n;
   }
+}
+
+void StepSolver::recover_displacement(std::span<const Index> trees, Slot& slot, const TreeMotion& motion,
+                                      Vector& to) const {
+  if (!slot.problem.has_sparse_trees()) return recover(trees, slot.correction.displacement(), motion, to);
+  slot.problem.extend_displacement(slot.correction.displacement(), slot.displacement, slot.scratch);
+  recover(trees, slot.displacement, motion, to);
 }
 
 void StepSolver::correct_positions(std::span<const Index> constraints, std::span<const Index> trees,
@@ -262,7 +299,43 @@ void StepSolver::correct_positions(std::span<const Index> constraints, std::span
   if (outcome == Outcome::none) return;
   if (outcome == Outcome::drift_undone) settling_.take_correction(trees, standing);
   result.corrected_islands = 1;
-  recover(trees, slot.correction.displacement(), motion, correction.displacement);
+  recover_displacement(trees, slot, motion, correction.displacement);
+  const double limit = correction.h * correction.settings.max_correction_speed;
+  if (outcome != Outcome::corrected || largest_turn(trees, correction.displacement) <= limit) return;
+  const auto turn_of = [&](Index local, const double* d) {
+    const std::span<const Index> tree = trees.subspan(local, 1);
+    if (is_flexible(tree[0])) return 0.0;
+    recover(tree, Eigen::Map<const Vector>(d, model_->tree_dof_count(tree[0])), motion,
+            correction.displacement);
+    return largest_turn(tree, correction.displacement);
+  };
+  slot.correction.run_within(slot.problem, limit, turn_of);
+  recover_displacement(trees, slot, motion, correction.displacement);
+  limit_turns(trees, motion, correction.displacement);
+}
+
+double StepSolver::largest_turn(std::span<const Index> trees, const Vector& displacement) const {
+  double turn = 0.0;
+  for (const Index t : trees) {
+    if (is_flexible(t)) continue;
+    const Index first = model_->tree_dof(t), end = first + model_->tree_dof_count(t);
+    for (Index d = first; d < end; ++d) {
+      if (model_->dof_turns(d)) turn = std::max(turn, std::abs(displacement[d]));
+    }
+  }
+  return turn;
+}
+
+// Displacements are linear in the errors, which holds for turns small against 1 rad. Of larger ones a share is made, and the
+// rest is left to the next steps.
+void StepSolver::limit_turns(std::span<const Index> trees, const TreeMotion& motion,
+                             Vector& displacement) const {
+  constexpr double kLargestTurn = 0.2;  // rad, of one joint in one step
+  const double turn = largest_turn(trees, displacement);
+  if (turn <= kLargestTurn) return;
+  for (const Index t : trees) {
+    displacement.segment(first_dof(t, motion), dof_count(t, motion)) *= kLargestTurn / turn;
+  }
 }
 
 // Solved without a structure worth keeping.
@@ -288,11 +361,14 @@ void StepSolver::sort_by_size(Index islands) {
 SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motion, const Settings& settings,
                                Workers& workers, const std::vector<RowValues>& start, Vector& velocity,
                                std::vector<RowValues>& impulse, const Correction* correction) {
-  velocity = motion.velocity;
+  const Index own = motion.velocity.size(), flexible = motion.flexible ? motion.flexible->dof_count() : 0;
+  velocity.resize(own + flexible);
+  velocity.head(own) = motion.velocity;
+  if (flexible > 0) velocity.tail(flexible) = motion.flexible->velocity();
   if (correction) correction->displacement.setZero(velocity.size());
   impulse.assign(set.size(), RowValues::Zero());
   SolveSummary sum;
-  deal(set);
+  partition(set);
   sum.islands = static_cast<Index>(constraint_start_.size()) - 1;
   if (sum.islands == 0) return sum;
   result_.resize(sum.islands);
@@ -304,15 +380,15 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   }
   if (large > 0) slot(large - 1, own_);
   // An island alone may use all threads itself.
-  Settings own = settings;
-  own.islands = false;
-  own.full_certificate = false;
-  own.threads = sum.islands == 1 ? workers.count() : 1;
+  Settings of_island = settings;
+  of_island.islands = false;
+  of_island.full_certificate = false;
+  of_island.threads = sum.islands == 1 ? workers.count() : 1;
   sort_by_size(sum.islands);
   const auto body = [&](Index item, Index worker) {
     const Index k = order_[item];
     Slot& chosen = local_slot_[k] < 0 ? *shared_[worker] : *own_[local_slot_[k]];
-    solve_island(k, chosen, set, motion, own, start, velocity, impulse, correction);
+    solve_island(k, chosen, set, motion, of_island, start, velocity, impulse, correction);
   };
   if (sum.islands == 1) {
     body(0, 0);
@@ -332,16 +408,40 @@ SolveSummary StepSolver::solve(const ConstraintSet& set, const TreeMotion& motio
   return sum;
 }
 
+void StepSolver::revisit(const ConstraintSet& set, const TreeMotion& motion,
+                         const std::vector<RowValues>& impulse, const IslandVisit& visit) {
+  if (!revisited_) revisited_ = std::make_unique<Slot>();
+  Slot& slot = *revisited_;
+  const auto islands = static_cast<Index>(constraint_start_.size()) - 1;
+  for (Index k = 0; k < islands; ++k) {
+    const std::span<const Index> constraints{constraints_.data() + constraint_start_[k],
+                                             constraints_.data() + constraint_start_[k + 1]};
+    const std::span<const Index> trees{trees_.data() + tree_start_[k], trees_.data() + tree_start_[k + 1]};
+    for (std::size_t t = 0; t < trees.size(); ++t) local_tree_[trees[t]] = static_cast<Index>(t);
+    if (!fill(set, motion, constraints, trees, slot.filler, slot.problem, motion.roots, nullptr)) continue;
+    Vector& stacked = slot.start;
+    stacked.resize(slot.problem.row_count());
+    Index row = 0;
+    for (const Index i : constraints) {
+      const Index rows = set.entry(i).data.rows();
+      copy_rows(impulse[i].data(), rows, stacked.data() + row);
+      row += rows;
+    }
+    visit(slot.problem, constraints, stacked);
+  }
+}
+
 bool StepSolver::whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem,
                                bool all_trees, bool bodies) {
   std::vector<Index> constraints, trees;
-  std::vector<bool> touched(model_->tree_count(), all_trees);
+  std::vector<bool> touched(tree_count(), false);
+  std::fill_n(touched.begin(), model_->tree_count(), all_trees);
   for (Index i = 0; i < set.size(); ++i) {
     const ConstraintSet::Entry& entry = set.entry(i);
     if (entry.piece_begin < entry.piece_end) constraints.push_back(i);
     for (Index p = entry.piece_begin; p < entry.piece_end; ++p) touched[set.piece(p).tree] = true;
   }
-  for (Index t = 0; t < model_->tree_count(); ++t) {
+  for (Index t = 0; t < tree_count(); ++t) {
     if (!touched[t]) continue;
     local_tree_[t] = static_cast<Index>(trees.size());
     trees.push_back(t);

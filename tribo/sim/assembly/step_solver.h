@@ -1,4 +1,4 @@
-// Stage two of a step: deals the constraints out to islands (connected components over the trees), makes one
+// Stage two of a step: partitions the constraints into islands (connected components over the trees), makes one
 // ContactProblem of each, solves them on any number of threads, and puts velocities and impulses together.
 //
 // Islands are numbered by their first constraint; an island's numbers do not depend on the thread that solves
@@ -8,6 +8,7 @@
 // bodies: it gets the masses themselves and, where the set kept them, the bodies of large trees.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,17 +34,20 @@ struct SolveSummary {
 class StepSolver {
  public:
   // InvalidInput when the solver's name or options are unknown.
-  StepSolver(const Model& model, const std::string& solver);
+  // `flexible_bodies`: so many trees follow those of the model.
+  StepSolver(const Model& model, const std::string& solver, Index flexible_bodies = 0);
   ~StepSolver();
 
   // Whether the bodies of the constraints are of use (ConstraintSet::keep_bodies).
   bool splits_by_bodies() const { return !normalized_; }
   // Of the steps before, for a new beginning.
   void forget() { settling_.forget(); }
+  SettlingPolicy::Memory memory() const { return settling_.memory(); }
+  void set_memory(SettlingPolicy::Memory memory) { settling_.set_memory(std::move(memory)); }
 
-  // `start` [constraints]: impulses to start from (zero: none known). Fills velocity [dofs] and impulse
-  // [constraints] (scalars: the first entry). With `correction` also displacement [dofs], which leads position errors back
-  // (sim/assembly/position_correction.h): zero where there are none.
+  // `start` [constraints]: impulses to start from (zero: none known). Fills velocity [dofs, then those of flexible bodies]
+  // and impulse [constraints] (scalars: the first entry). With `correction` also displacement, as velocity, which leads
+  // position errors back (sim/assembly/position_correction.h): zero where there are none.
   struct Correction {
     double h;
     const ContactLawSettings& settings;
@@ -58,14 +62,29 @@ class StepSolver {
   bool whole_problem(const ConstraintSet& set, const TreeMotion& motion, ContactProblem& problem,
                      bool all_trees = false, bool bodies = false);
 
+  // Of the last solve, for who looks at it afterwards: the island of a constraint, -1 where no dof moves it; and the
+  // islands' problems, made again one after the other in coordinates with A = 1, with the impulses they were solved with.
+  // `set` and `motion` must still be those of the solve, with roots.
+  Index island(Index constraint) const { return constraint_island_[constraint]; }
+  using IslandVisit = std::function<void(const ContactProblem& problem, std::span<const Index> constraints,
+                                         const Vector& impulse)>;
+  void revisit(const ConstraintSet& set, const TreeMotion& motion, const std::vector<RowValues>& impulse,
+               const IslandVisit& visit);
+
   // Root of the tree's component in the last solve; trees with one root were coupled.
   Index component(Index tree) const { return root_[tree]; }
 
  private:
   struct Slot;
 
+  // Trees of the model and flexible bodies.
+  bool is_flexible(Index tree) const { return tree >= model_->tree_count(); }
+  Index tree_count() const { return static_cast<Index>(root_.size()); }
+  Index dof_count(Index tree, const TreeMotion& motion) const;
+  Index first_dof(Index tree, const TreeMotion& motion) const;
+
   Index find(Index tree);
-  void deal(const ConstraintSet& set);
+  void partition(const ConstraintSet& set);
   bool fill(const ConstraintSet& set, const TreeMotion& motion, std::span<const Index> constraints,
             std::span<const Index> trees, ProblemFiller& filler, ContactProblem& problem,
             const TreeRoots* roots, const Kinematics* bodies);
@@ -80,7 +99,12 @@ class StepSolver {
                          const ConstraintSet& set, const TreeMotion& motion, const Correction& correction,
                          SolveSummary& result);
   // Of an island's trees, from the coordinates of its problem to those of the model.
-  void recover(std::span<const Index> trees, const Vector& from, const TreeMotion& motion, Vector& to) const;
+  void recover(std::span<const Index> trees, const Eigen::Ref<const Vector>& from, const TreeMotion& motion,
+               Vector& to) const;
+  void recover_displacement(std::span<const Index> trees, Slot& slot, const TreeMotion& motion,
+                            Vector& to) const;
+  double largest_turn(std::span<const Index> trees, const Vector& displacement) const;  // rad, of a joint
+  void limit_turns(std::span<const Index> trees, const TreeMotion& motion, Vector& displacement) const;
   bool is_small(Index island) const;
   void sort_by_size(Index islands);
   Slot& slot(Index number, std::vector<std::unique_ptr<Slot>>& slots);
@@ -95,9 +119,10 @@ class StepSolver {
   std::vector<Index> constraint_start_, constraints_;  // by island
   std::vector<Index> tree_start_, trees_, constraint_island_;
   std::vector<std::unique_ptr<Slot>> own_, shared_;  // by island, by worker
-  std::vector<Index> local_slot_;                    // [islands] into own_, -1: shared
-  std::vector<Index> order_;                         // [islands] in which they are solved
-  std::vector<SolveSummary> result_;                 // [islands]
+  std::unique_ptr<Slot> revisited_;
+  std::vector<Index> local_slot_;     // [islands] into own_, -1: shared
+  std::vector<Index> order_;          // [islands] in which they are solved
+  std::vector<SolveSummary> result_;  // [islands]
 };
 
 }  // namespace tribo

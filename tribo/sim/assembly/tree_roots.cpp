@@ -55,19 +55,8 @@ bool TreeRoots::set(Index tree, const TreeMatrix& mass, const double* diagonal) 
 void TreeRoots::transform(Index tree, Index rows, const double* block, double* out) const {
   if (!simple_[tree]) {
     const TreeMatrix& factor = factors_[item_[tree]];
-    return with_rows(rows, [&](auto size) {
-      constexpr int n = size();
-      if constexpr (n == 3) return factor.transform_three_rows({&block, 1}, out);
-      // One row after the other, in a place of its own where they do not lie together.
-      thread_local Numbers apart;  // islands are filled on several threads
-      if (n > 1 && static_cast<Index>(apart.size()) < factor.size()) apart.resize(factor.size());
-      double* row = n == 1 ? out : apart.data();
-      for (int r = 0; r < n; ++r) {
-        for (Index d = 0; d < factor.size(); ++d) row[d] = block[d * n + r];
-        factor.transform_row(row);
-        for (Index d = 0; n > 1 && d < factor.size(); ++d) out[d * n + r] = row[d];
-      }
-    });
+    return rows == 3 ? factor.transform_three_rows({&block, 1}, out)
+                     : factor.transform_rows(rows, block, out);
   }
   const Body& body = bodies_[item_[tree]];
   with_rows(rows, [&](auto size) { transform_body<size()>(body, block, out); });

@@ -8,18 +8,31 @@
 
 namespace tribo {
 
-// Rows (t1, t2, n), right-handed, a continuous function of n except at n_z = 0-.
-Mat3 contact_frame(const Vec3& normal);
-
 struct ContactConstraint {
   Index contact = 0;     // number among the contacts
   Index constraint = 0;  // number in the set
-  Mat3 frame;            // its rows in world axes; of a frictionless contact n and zeros
-  EllipticRows rows;     // scaled: of a contact with coefficients of friction per row
+  Mat3 frame;            // math/contact_frame.h; of a frictionless contact n and zeros
+  // Of a contact with coefficients of friction per row; null for the usual one. The finder holds them.
+  const EllipticRows* rows = nullptr;
 
   // Impulse of the constraint in world axes: the force part, N s, then the torque part, N m s; and back.
-  RowValues to_world(const RowValues& impulse) const;
-  RowValues to_local(const RowValues& impulse) const;
+  RowValues to_world(const RowValues& impulse) const {
+    if (rows != nullptr) return elliptic_to_world(impulse);
+    return padded(frame.transpose() * impulse.head<3>());
+  }
+  RowValues to_local(const RowValues& impulse) const {
+    if (rows != nullptr) return elliptic_to_local(impulse);
+    return padded(frame * impulse.head<3>());
+  }
+
+ private:
+  static RowValues padded(const Vec3& push) {
+    RowValues out;
+    out << push, Vec3::Zero();
+    return out;
+  }
+  RowValues elliptic_to_world(const RowValues& impulse) const;
+  RowValues elliptic_to_local(const RowValues& impulse) const;
 };
 
 class ContactConstraints {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tribo/sim/contact/field_contacts.h"
+
 namespace tribo {
 
 namespace {
@@ -51,10 +53,14 @@ ContactFinder::ContactFinder(const World& world) : world_(&world) {
   for (const GeomPair& pair : world.pairs) {
     add_surface(surface_of(pair.material, pair.second_friction, pair.second_rolling));
   }
-  broad_.set_filter([this](Index i, Index j) {
-    return explicit_pair(active_[i], active_[j]) != nullptr || !filtered(active_[i], active_[j]);
-  });
+  const auto may_meet = [this](Index a, Index b) {
+    return explicit_pair(a, b) != nullptr || !filtered(a, b);
+  };
+  broad_.set_filter([this, may_meet](Index i, Index j) { return may_meet(active_[i], active_[j]); });
+  fields_ = std::make_unique<FieldContacts>(world, active_, may_meet);
 }
+
+ContactFinder::~ContactFinder() = default;
 
 void ContactFinder::add_surface(const Surface& surface) {
   for (const Index rows : {1, 3, 4, 6}) surfaces_.push_back(surface.with_rows(rows));
@@ -163,12 +169,22 @@ void ContactFinder::place(const Kinematics& kinematics, double h) {
   }
 }
 
-void ContactFinder::collide_pair(Index a, Index b, const PairInfo& info, NarrowPhase& narrow,
-                                 Chunk& chunk) const {
+void ContactFinder::collide_pair(Index a, Index b, const PairInfo& info, Index worker, Chunk& chunk) {
   const Geom &ga = world_->geoms[a], &gb = world_->geoms[b];
+  if (fields_->meet(a, b)) {
+    Contact pair{.geom_a = a, .geom_b = b, .body_a = ga.body, .body_b = gb.body, .surface = info.surface};
+    pair.surface.rows = std::min<Index>(pair.surface.rows, 3);
+    const GeomPair* given = explicit_pair(a, b);
+    const std::size_t begin = chunk.contacts.size();
+    fields_->find(pair, pose_[a], pose_[b], info.thickness, given, worker, chunk.contacts);
+    for (std::size_t k = begin; k < chunk.contacts.size(); ++k) {
+      chunk.contacts[k].key = mix(mix(pair_key(a, b)) ^ (chunk.contacts[k].key << 1 | 1));
+    }
+    return;
+  }
   chunk.points.clear();
-  narrow.collide(ga.shape, pose_[a], gb.shape, pose_[b],
-                 info.thickness + std::max(info.margin, reach_[a] + reach_[b]), chunk.points);
+  narrow_[worker].collide(ga.shape, pose_[a], gb.shape, pose_[b],
+                          info.thickness + std::max(info.margin, reach_[a] + reach_[b]), chunk.points);
   for (const ContactPoint& point : chunk.points) {
     const std::uint64_t key = mix(mix(pair_key(a, b)) ^ (std::uint64_t{point.feature} << 1 | 1));
     chunk.contacts.push_back({a, b, ga.body, gb.body, point.position, point.normal,
@@ -204,11 +220,12 @@ void ContactFinder::find(const Kinematics& kinematics, double h, Workers& worker
   const Index chunk_count = (static_cast<Index>(kept) + kPairsPerChunk - 1) / kPairsPerChunk;
   if (static_cast<Index>(chunks_.size()) < chunk_count) chunks_.resize(chunk_count);
   while (static_cast<Index>(narrow_.size()) < workers.count()) narrow_.emplace_back();
+  fields_->prepare(workers.count());
   workers.run(chunk_count, [&](Index c, Index worker) {
     chunks_[c].contacts.clear();
     const Index end = std::min<Index>((c + 1) * kPairsPerChunk, static_cast<Index>(kept));
     for (Index p = c * kPairsPerChunk; p < end; ++p) {
-      collide_pair(pairs_[p].first, pairs_[p].second, infos_[p], narrow_[worker], chunks_[c]);
+      collide_pair(pairs_[p].first, pairs_[p].second, infos_[p], worker, chunks_[c]);
     }
   });
   for (Index c = 0; c < chunk_count; ++c) {

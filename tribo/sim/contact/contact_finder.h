@@ -7,14 +7,20 @@
 // Filters, as in MJCF: bit masks, geoms of rigidly connected bodies, parent and child (unless the parent is
 // fixed in the world), excluded pairs of bodies; an explicit GeomPair passes them all but the second: what is rigidly
 // connected cannot move against itself.
+//
+// Where one of two geoms carries a pressure field the contacts are the faces of their contact surface
+// (sim/contact/field_contacts.h). They are there only while the surfaces overlap: a field gives way, nothing has to be known
+// before.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tribo/base/workers.h"
 #include "tribo/collide/broad_phase.h"
 #include "tribo/collide/narrow_phase.h"
+#include "tribo/linalg/group_blocks.h"
 #include "tribo/multibody/kinematics.h"
 #include "tribo/sim/contact/contact_law.h"
 
@@ -22,28 +28,38 @@ namespace tribo {
 
 // The two materials that meet at a contact, and with how many rows: 1 (no friction), 3 (sliding), 4 (torsion), 6 (rolling).
 struct SurfaceId {
-  static constexpr Index kVariants = 4;
+  static constexpr Index kVariants = static_cast<Index>(kRowCounts.size());
   Index number = 0;  // of the materials, see ContactFinder::surface()
   Index rows = 3;
 
   bool is_frictionless() const { return rows == 1; }
-  Index place() const { return kVariants * number + (rows == 1 ? 0 : rows == 3 ? 1 : rows == 4 ? 2 : 3); }
+  Index place() const { return kVariants * number + static_cast<Index>(row_count_place(rows)); }
 };
 
 struct Contact {
-  Index geom_a, geom_b;
-  Index body_a, body_b;
-  Vec3 position;  // in the world, m
-  Vec3 normal;    // from a to b
-  double gap;     // m
-  SurfaceId surface;
-  std::uint64_t key;
+  Index geom_a = 0, geom_b = 0;
+  Index body_a = 0, body_b = 0;
+  Vec3 position = Vec3::Zero();  // in the world, m
+  Vec3 normal = Vec3::Zero();    // from a to b
+  double gap = 0.0;              // m
+  SurfaceId surface = {};
+  std::uint64_t key = 0;
+  // Of a face of a pressure field, else zero; its gap is -pressure A / k.
+  double area = 0.0;              // A, m^2
+  double stiffness = 0.0;         // k, N/m
+  double dissipation_time = 0.0;  // s
+
+  bool is_face() const { return stiffness > 0.0; }
+  double pressure() const { return is_face() ? -gap * stiffness / area : 0.0; }  // Pa
 };
+
+class FieldContacts;
 
 class ContactFinder {
  public:
   // Keeps a reference to the world.
   explicit ContactFinder(const World& world);
+  ~ContactFinder();
   ContactFinder(const ContactFinder&) = delete;  // the broad phase asks it which pairs may meet
   ContactFinder& operator=(const ContactFinder&) = delete;
 
@@ -73,7 +89,7 @@ class ContactFinder {
   PairInfo lookup(Index a, Index b) const;
   bool is_above(Index plane, const Aabb& box, double margin) const;
   void place(const Kinematics& kinematics, double h);
-  void collide_pair(Index a, Index b, const PairInfo& info, NarrowPhase& narrow, Chunk& chunk) const;
+  void collide_pair(Index a, Index b, const PairInfo& info, Index worker, Chunk& chunk);
 
   const World* world_;
   std::vector<Index> weld_;         // [bodies] the body whose joints move it, 0: fixed in the world
@@ -96,6 +112,7 @@ class ContactFinder {
   std::vector<std::uint64_t> excluded_;                          // sorted pairs of bodies
   Index material_count_ = 0;
   std::vector<NarrowPhase> narrow_;  // per worker
+  std::unique_ptr<FieldContacts> fields_;
   std::vector<Chunk> chunks_;
 };
 

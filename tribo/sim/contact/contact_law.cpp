@@ -66,19 +66,21 @@ Surface combine(const Material& a, const Material& b, FrictionRule rule) {
   return s;
 }
 
-ContactTerms contact_terms(const Surface& surface, double gap, double w, double h, bool regularize_slip,
-                           const ContactLawSettings& settings) {
+ContactTerms compliant_terms(double stiffness, double dissipation_time, double gap, double w, double h,
+                             bool regularize_slip, const ContactLawSettings& settings) {
   ContactTerms terms;
-  if (surface.is_rigid()) {
-    terms.normal_bias = rigid_bias(gap, h, settings);
-    return terms;
-  }
-  const double tau = surface.dissipation_time;
+  const double tau = dissipation_time;
   const double resolved = settings.near_rigid / (2.0 * std::numbers::pi);
   terms.normal_bias = gap / (h + tau);
-  terms.normal_compliance = std::max(resolved * resolved * w, 1.0 / (h * surface.stiffness * (h + tau)));
+  terms.normal_compliance = std::max(resolved * resolved * w, 1.0 / (h * stiffness * (h + tau)));
   if (regularize_slip) terms.slip_compliance = settings.slip_regularization * w;
   return terms;
+}
+
+ContactTerms contact_terms(const Surface& surface, double gap, double w, double h, bool regularize_slip,
+                           const ContactLawSettings& settings) {
+  if (surface.is_rigid()) return {.normal_bias = rigid_bias(gap, h, settings)};
+  return compliant_terms(surface.stiffness, surface.dissipation_time, gap, w, h, regularize_slip, settings);
 }
 
 }  // namespace tribo

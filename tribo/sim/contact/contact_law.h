@@ -61,6 +61,9 @@ struct ContactTerms {
   double normal_compliance = 0.0;  // m/s per N s
   double slip_compliance = 0.0;
 };
+// Of a compliant contact with stiffness k, N/m, and dissipation time tau, s.
+ContactTerms compliant_terms(double stiffness, double dissipation_time, double gap, double w, double h,
+                             bool regularize_slip, const ContactLawSettings& settings);
 // `w`: |W_ii|_rms; only used by compliant surfaces. `regularize_slip`: the convex law.
 ContactTerms contact_terms(const Surface& surface, double gap, double w, double h, bool regularize_slip,
                            const ContactLawSettings& settings);

@@ -42,7 +42,7 @@ std::vector<InitialOverlap> initial_overlaps(const World& world, const State& st
   finder.find(kinematics, world.time_step, alone, contacts);
   std::vector<InitialOverlap> list;
   for (const Contact& c : contacts) {
-    if (-c.gap <= tolerance || !finder.surface(c.surface).is_rigid()) continue;
+    if (-c.gap <= tolerance || c.is_face() || !finder.surface(c.surface).is_rigid()) continue;
     const auto same = [&](const InitialOverlap& o) { return o.body_a == c.body_a && o.body_b == c.body_b; };
     auto known = std::find_if(list.begin(), list.end(), same);
     if (known == list.end()) {

@@ -6,12 +6,38 @@
 // gaps of the size the tolerance lets pass.
 #pragma once
 
+#include <algorithm>
+
 #include "tribo/sim/contact/contact_finder.h"
 
 namespace tribo {
 
 inline constexpr double kAdhesionReach =
     1e-5;  // m; far above gaps at rest (1e-8), far below what one would call apart
+
+// Calls use(contact, force on its second body [N, world axes]) for every contact that an actuator presses together.
+template <class Use>
+void visit_adhesion(const World& world, const std::vector<Contact>& contacts, const Vector& input,
+                    const Use& use) {
+  const std::vector<ActuatorDescription>& actuators = world.model.actuators();
+  for (std::size_t a = 0; a < actuators.size(); ++a) {
+    const ActuatorDescription& actuator = actuators[a];
+    if (actuator.body < 0) continue;
+    const auto counts = [&](const Contact& c) {
+      const double margin = world.geoms[c.geom_a].margin + world.geoms[c.geom_b].margin;
+      const bool own = (c.body_a == actuator.body) != (c.body_b == actuator.body);
+      return own && c.gap <= std::max(margin, kAdhesionReach);
+    };
+    const auto count = std::count_if(contacts.begin(), contacts.end(), counts);
+    if (count == 0) continue;
+    const double whole = std::clamp(actuator.gain * input[static_cast<Index>(a)] + actuator.bias[0],
+                                    actuator.force_lower, actuator.force_upper);
+    const double share = actuator.gear[0] * whole / static_cast<double>(count);
+    for (const Contact& c : contacts) {
+      if (counts(c)) use(c, Vec3(-share * c.normal));
+    }
+  }
+}
 
 // force += of all of them; `input`: [actuators]. Needs the contacts at the positions of `kinematics`.
 void add_adhesion(const World& world, const std::vector<Contact>& contacts, const Kinematics& kinematics,

@@ -124,6 +124,13 @@ double BodyForces::compensation_energy(const Kinematics& kinematics) const {
 }
 
 void BodyForces::add_drag(const Kinematics& kinematics, Vector& force) const {
+  if (dragged_.empty()) return;
+  visit_drag(kinematics, [&](Index body, const Vec3& point, const Vec3& push, const Vec3& torque) {
+    kinematics.add_force(body, point, push, torque, force);
+  });
+}
+
+void BodyForces::visit_drag(const Kinematics& kinematics, const Visit& visit) const {
   const Medium& medium = world_->medium;
   for (const Drag& drag : dragged_) {
     const Pose& pose = kinematics.pose(drag.body);
@@ -135,8 +142,7 @@ void BodyForces::add_drag(const Kinematics& kinematics, Vector& force) const {
       Vec6 velocity;
       velocity << back * (kinematics.point_velocity(drag.body, placed.position) - medium.wind), back * spin;
       const Vec6 own = fluid_force(ellipsoid, added_[static_cast<std::size_t>(e)], medium, velocity);
-      kinematics.add_force(drag.body, placed.position, placed.rotation * own.head<3>(),
-                           placed.rotation * own.tail<3>(), force);
+      visit(drag.body, placed.position, placed.rotation * own.head<3>(), placed.rotation * own.tail<3>());
     }
     if (!drag.ellipsoids.empty()) continue;
     const Vec3& center = kinematics.center(drag.body);
@@ -145,7 +151,7 @@ void BodyForces::add_drag(const Kinematics& kinematics, Vector& force) const {
     const Vec3 w = axes.transpose() * spin;
     const Vec3 push = -drag.viscous_linear * v - drag.linear.cwiseProduct(v.cwiseAbs()).cwiseProduct(v);
     const Vec3 turn = -drag.viscous_angular * w - drag.angular.cwiseProduct(w.cwiseAbs()).cwiseProduct(w);
-    kinematics.add_force(drag.body, center, axes * push, axes * turn, force);
+    visit(drag.body, center, axes * push, axes * turn);
   }
 }
 

@@ -13,6 +13,7 @@
 // sim/forces/fluid_ellipsoid.h. Both are explicit: a light body in a dense medium needs a time step that resolves its slowing down.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "tribo/multibody/kinematics.h"
@@ -30,6 +31,9 @@ class BodyForces {
   // The two parts, without any limits.
   void add_compensation(const Kinematics& kinematics, Vector& force) const;
   void add_drag(const Kinematics& kinematics, Vector& force) const;
+  // Drag body by body, world axes, N and N m.
+  using Visit = std::function<void(Index body, const Vec3& point, const Vec3& force, const Vec3& torque)>;
+  void visit_drag(const Kinematics& kinematics, const Visit& visit) const;
   // Of one dof, N or N m.
   double compensation_of(const Kinematics& kinematics, Index dof) const;
   // What compensation holds of the potential of the weights, J, relative to the world's origin.

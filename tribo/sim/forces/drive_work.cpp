@@ -52,4 +52,26 @@ double drive_work(const World& world, const JointConstraints& joints, const Cons
   return work;
 }
 
+void actuator_forces(const World& world, const JointConstraints& joints, const Kinematics& kinematics,
+                     const ConstraintSet& set, const std::vector<RowValues>& impulse, const State& begun,
+                     const Vector& velocity, const Vector& input, Scheme scheme, double h, Vector& force) {
+  force.setZero(static_cast<Index>(world.model.actuators().size()));
+  std::vector<JointConstraints::Term> room;
+  for (Index a = 0; a < force.size(); ++a) {
+    const ActuatorDescription& actuator = world.model.actuators()[static_cast<std::size_t>(a)];
+    if (joints.is_box(a)) continue;
+    if (actuator.body >= 0) {
+      force[a] =
+          std::clamp(actuator.gain * input[a] + actuator.bias[0], actuator.force_lower, actuator.force_upper);
+      continue;
+    }
+    const JointConstraints::Acting now = joints.acting(a, kinematics, begun.q, begun.v, input, room);
+    const double before = rate_along(now.terms, begun.v), after = rate_along(now.terms, velocity);
+    force[a] = mean_force(now.drive, joints.is_smooth(a), before, after, scheme, h);
+  }
+  for (Index i = 0; i < set.size(); ++i) {
+    if (set.entry(i).source == ConstraintSource::drive) force[set.entry(i).origin] = impulse[i][0] / h;
+  }
+}
+
 }  // namespace tribo

@@ -16,10 +16,6 @@ namespace {
 constexpr Index kMaxImplicitIterations = 60;
 constexpr double kImplicitTolerance = 1e-13;  // of the velocity, relative
 
-double theta_of(Scheme scheme) {
-  return scheme == Scheme::symplectic_euler ? 0.0 : scheme == Scheme::implicit_euler ? 1.0 : 0.5;
-}
-
 }  // namespace
 
 std::string_view to_string(Scheme scheme) {
@@ -40,6 +36,10 @@ Scheme scheme_from_name(std::string_view name) {
   }
   throw InvalidInput(
       fmt::format("unknown scheme '{}': it must be symplectic-euler, implicit-euler or midpoint", name));
+}
+
+double theta_of(Scheme scheme) {
+  return scheme == Scheme::symplectic_euler ? 0.0 : scheme == Scheme::implicit_euler ? 1.0 : 0.5;
 }
 
 double theta_vq(Scheme scheme) { return scheme == Scheme::midpoint ? 0.5 : 1.0; }

@@ -26,7 +26,10 @@ namespace tribo {
 enum class Scheme : std::uint8_t { symplectic_euler, implicit_euler, midpoint };
 std::string_view to_string(Scheme scheme);
 Scheme scheme_from_name(std::string_view name);  // InvalidInput lists the names
+double theta_of(Scheme scheme);                  // where in the step the forces are taken, 0 .. 1
 double theta_vq(Scheme scheme);                  // weight of the new velocity in the motion of the step
+
+class FlexibleMotion;  // sim/flex/flexible_motion.h
 
 // A v = b + J^T lambda of a step: what the problems are made of.
 struct TreeMotion {
@@ -35,6 +38,8 @@ struct TreeMotion {
   Vector velocity;                    // v*
   const TreeRoots* roots = nullptr;   // of the matrices, where they are known, ...
   Vector unit_momentum;               // ... and the momentum in their coordinates, L^-T b
+  const FlexibleMotion* flexible =
+      nullptr;  // of the flexible bodies, trees behind those of the model; null: none
 };
 
 class FreeMotion {
@@ -47,6 +52,8 @@ class FreeMotion {
                const Vector& applied, Scheme scheme, double h);
 
   const TreeMotion& motion() const { return motion_; }
+  // From now on the motion has flexible bodies, too, computed by their owner.
+  void set_flexible(const FlexibleMotion* flexible) { motion_.flexible = flexible; }
   // The matrices of the last compute(), for who wants them and not their roots; its `dynamics` must still be the same.
   void write_matrices();
 
@@ -55,7 +62,7 @@ class FreeMotion {
   void solve_tree(Index tree, double* x) const { roots_.solve(tree, x); }
   // Energy in the springs of joints and tendons, J.
   double spring_energy(const Vector& q) const;
-  // What a small displacement [dofs] adds to it, to first order, J.
+  // What a displacement [dofs] adds to it, J: first order in it, exact for linear springs where q is its middle.
   double spring_work(const Vector& q, const Vector& displacement);
 
  private:

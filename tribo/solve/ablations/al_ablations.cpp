@@ -38,7 +38,6 @@ class AlAblation final : public Solver {
   void prepare(const ContactProblem& problem, Monitor& monitor);
   Status run(const ContactProblem& problem, Monitor& monitor);
   double slack() const;
-  void lag_skew(const ContactProblem& problem);
 
   std::string_view name_;
   Globalisation method_;
@@ -73,15 +72,6 @@ double AlAblation::slack() const {
   return std::sqrt(sum);
 }
 
-// W_skew lambda = W lambda - J A^-1 J^T lambda; velocity_ holds W lambda + q.
-void AlAblation::lag_skew(const ContactProblem& problem) {
-  dofs_ = problem.momentum();
-  problem.jacobian().add_transpose_product(multiplier_, dofs_);
-  problem.mass_factor().solve_in_place(dofs_);
-  problem.jacobian().multiply(dofs_, skew_);
-  skew_ = velocity_ - skew_ - problem.bias();
-}
-
 Status AlAblation::iterate(const ContactProblem& problem, Monitor& monitor) {
   const ScopedInterrupt limit(monitor, newton_);
   const Status status = run(problem, monitor);
@@ -106,7 +96,7 @@ Status AlAblation::run(const ContactProblem& problem, Monitor& monitor) {
     multiplier_ = newton_.impulse();
     problem.velocity_of(multiplier_, dofs_, velocity_);
     if (monitor.check(k, multiplier_, velocity_, beta)) return Status::converged;
-    if (!problem.is_symmetric()) lag_skew(problem);
+    if (!problem.is_symmetric()) problem.skew_velocity_of(multiplier_, velocity_, dofs_, skew_);
     if (now > options_.zeta * last_slack && beta < options_.beta_max) {
       beta = std::min(options_.kappa * beta, options_.beta_max);
       law_.prepare_uniform(problem, beta);

@@ -4,15 +4,10 @@
 #include <limits>
 
 #include "tribo/problem/natural_map.h"
+#include "tribo/solve/auto/tuning.h"
 
 namespace tribo {
-namespace {
-
-constexpr double kPatchBeta = 100.0;  // penalty of a Newton method that starts near a solution
-constexpr Index kPatchIterations = 40;
-constexpr double kTightest = 1e-13, kLoosest = 1e-1;
-
-}  // namespace
+using namespace tuning;
 
 PatchSolver::PatchSolver()
     : solver_("alnewton", [this](const ContactProblem& problem, Monitor& monitor) {
@@ -176,7 +171,7 @@ bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) 
     c.compliance.head(n) = problem.compliance().segment(row, n);
     if (problem.has_row_units() && n > 1) {
       c.scaled_rows = n;
-      for (Index r = 0; r < n; ++r) c.unit[r] = problem.row_unit(row + r);
+      c.unit = problem.row_units(row);
     }
     filler_.add_constraint(c);
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
@@ -213,7 +208,7 @@ PatchSolver::Outcome PatchSolver::solve(const ContactProblem& problem, const Set
   for (Index seed = 0; seed < problem.constraint_count(); ++seed) {
     if (done_[seed] != 0 || error_[seed] <= plan.allowed) continue;
     if (error_of(problem, settings.law, impulse, seed) <= plan.allowed)
-      continue;  // its neighbours have seen to it
+      continue;  // solved with the patch of a neighbour
     collect(problem, seed, plan);
     if (!extract(problem, impulse)) continue;
     const double reference = common_reference(part_, start_);

@@ -3,32 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "tribo/solve/auto/tuning.h"
+
 namespace tribo {
 namespace {
 
-constexpr Index kAlone = 5000;  // constraints of a pile beyond which `auto` tries nothing else
-constexpr Index kPileSweeps = 100;
-constexpr Index kMinimisingSweeps =
-    1000;  // without friction, where accelerated sweeps converge by themselves
-constexpr Index kPlainSweeps = 400;
-constexpr double kLowestRelaxation = 0.3;
-constexpr Index kBudgetAlone = 20000;  // sweeps, where no other method has its turn afterwards
-constexpr Index kPileBudget = 6000, kBriefBudget = 600;
-constexpr Index kBriefSweeps = 300;
-constexpr Index kGlanceSweeps = 25;    // before the first look, ...
-constexpr double kGlanceShare = 0.55;  // ... and the bad constraints from where on sweeps take long
-constexpr double kFew = 0.02;  // share of bad constraints that Newton does better in patches than sweeps, ...
-constexpr double kFewRedundant = 0.3;  // ... which shared pairs of bodies make slow
-constexpr double kLocalShare = 0.5;    // of the constraints, up to which sweeps leave out the others
-constexpr Index kRings = 3;            // around bad constraints that are swept with them, ...
-constexpr Index kRingsRedundant = 2;   // ... where every body has many contacts
-constexpr Index kLeastCharge = 50;     // sweeps that a round with patches counts for
-constexpr Index kLocalSweeps = 10;     // of these, where contacts share pairs
-constexpr Index kPatch = 120;          // constraints of the first patches
-constexpr Index kPatchFactors = 20;
-constexpr Index kPatchGrowths = 6;
-// Factorisations of the whole that patches may be worth where it is an alternative.
-constexpr double kPatchWork = 60.0, kBriefWork = 20.0;
+using namespace tuning;
 
 // After so many rounds of patches.
 void grow(PatchSolver::Plan& plan, Index rounds, Index largest) {
@@ -42,11 +22,11 @@ void grow(PatchSolver::Plan& plan, Index rounds, Index largest) {
 PileStage::Allowance PileStage::allowance(Index count, PileEffort effort) {
   switch (effort) {
     case PileEffort::glance:
-      return {kBriefBudget, kBriefWork * static_cast<double>(count)};
+      return {kBriefBudget, kUsualFactors / 3.0 * static_cast<double>(count)};
     case PileEffort::usual:
-      return {kPileBudget, kPatchWork * static_cast<double>(count)};
+      return {kPileBudget, kUsualFactors * static_cast<double>(count)};
     default:
-      return {count > kAlone ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
+      return {count > kLargestWhole ? kBudgetAlone : kPileBudget, std::numeric_limits<double>::infinity()};
   }
 }
 
@@ -79,7 +59,10 @@ bool PileStage::run(const ContactProblem& problem, const ProblemTraits& traits, 
                                                       : std::numeric_limits<Index>::max();
   PatchSolver::Plan plan{.overlap = 1, .largest = kPatch, .factorizations = kPatchFactors};
   double before = std::numeric_limits<double>::infinity();
-  Index spent = 0, patched = 0;
+  // A step of a simulation has no other method, but for one last attempt, and its next step to go on in.
+  const bool others_follow = traits.cold && problem.constraint_count() <= kLargestWhole;
+  double least = std::numeric_limits<double>::infinity();  // of the errors before patches
+  Index spent = 0, patched = 0, stuck = 0;
   double relaxation = 1.0;
   bool plain = false;
   Allowance left = allowance(problem.constraint_count(), effort);
@@ -92,19 +75,19 @@ bool PileStage::run(const ContactProblem& problem, const ProblemTraits& traits, 
                                         [&] { status = sweeps_.iterate(problem, monitor, sweep_start_); });
     if (done) return true;
     if (status == Status::no_solution_suspected) return false;
-    spent += patched > 0 ? std::max(count_, kLeastCharge) : count_;
+    spent += patched > 0 ? std::max(count_, kPileSweeps / 2) : count_;
     impulse_ = sweeps_.last_impulse();
-    const double target = monitor.tolerance(), allowed = 0.3 * target;
+    const double target = monitor.tolerance(), allowed = kAllowed * target;
     const Index bad = patches_.inspect(problem, monitor.settings().law, impulse_, allowed);
     const double worst = patches_.worst();
     const bool is_local = static_cast<double>(bad) < few;
     const bool slow = worst > 0.5 * before;
     const bool circling = !is_local && !plain && !briefly && worst > before;
-    if (briefly && !is_local && spent >= kBriefSweeps) return false;
+    if (briefly && !is_local && spent >= kBriefBudget / 2) return false;
     const bool first_look = glances && spent == kGlanceSweeps;
     if (first_look && bad > kGlanceShare * problem.constraint_count()) return false;
     if (circling || (!is_local && (!slow || briefly))) {
-      if (circling) relaxation = std::max(0.8 * relaxation, kLowestRelaxation);
+      if (circling) relaxation = std::max(kRelaxation * relaxation, kLowestRelaxation);
       plain = circling;
       count_ = plain ? kPlainSweeps : first_look ? kPileSweeps - kGlanceSweeps : 2 * kPileSweeps;
       before = worst;
@@ -112,10 +95,13 @@ bool PileStage::run(const ContactProblem& problem, const ProblemTraits& traits, 
           .same_problem = true, .go_on = true, .relaxation = plain ? relaxation : 1.0, .plain = plain};
       continue;
     }
+    stuck = worst <= 0.5 * least ? 0 : stuck + 1;
+    if (stuck == 0) least = worst;
+    if (others_follow && stuck > kStuckRounds) break;
     plan.allowed = is_local ? allowed : std::max(allowed, 0.1 * patches_.worst());
     monitor.run_stage("patches", {}, Monitor::From::best, [&] {
       const PatchSolver::Outcome outcome =
-          patches_.solve(problem, monitor.settings(), plan, 0.1 * target, impulse_);
+          patches_.solve(problem, monitor.settings(), plan, kPatchAccuracy * target, impulse_);
       left.work -= outcome.work;
       monitor.count_factorizations(outcome.factorizations);
     });

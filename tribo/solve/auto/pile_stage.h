@@ -18,7 +18,8 @@ namespace tribo {
 //   glance   up to 300 sweeps, and 300 more with patches where few constraints are left over, for piles that another
 //            method may solve as a whole; where contacts share pairs of bodies and friction makes most of them bad, 25
 //   usual    6000 sweeps, and patches worth 60 factorisations of the whole
-//   patient  6000 sweeps, 20 000 where no other method has its turn, and patches without limit
+//   patient  6000 sweeps, 20 000 where no other method has its turn, and patches without limit; from zero until they are
+//            stuck, where another method has its turn
 enum class PileEffort : std::uint8_t { glance, usual, patient };
 
 class PileStage {

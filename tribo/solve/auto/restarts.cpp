@@ -5,14 +5,13 @@
 
 #include "tribo/base/random.h"
 #include "tribo/problem/constraints.h"
+#include "tribo/solve/auto/tuning.h"
 #include "tribo/solve/solver.h"
 
 namespace tribo {
 namespace {
 
-constexpr double kOpen = 0.3;     // share of contacts that begin without an impulse
-constexpr double kAtLimit = 0.5;  // of the others, with all the friction there is
-constexpr double kChanged = 0.3;  // share of constraints changed near the best iterate
+using namespace tuning;
 
 void draw(const ContactProblem& problem, Index i, double impulse, detail::Random& random, Vector& start) {
   visit_constraint(

@@ -21,14 +21,16 @@ enum class StageId : std::size_t {
   more_sweeps,     // for as long as their rate promises the tolerance
   stack,           // Newton from the load of a stack, where its prediction holds
   newton_here,     // Newton from a start that is known, stiff at once
+  natural,         // Newton on the natural map, a few steps
   newton,          // Newton with its own penalties
   pile_glance,     // accelerated sweeps, as long as they are cheaper than a factorisation
   pile,            // the same with Newton on patches, patiently
-  path,            // an interior path, left half way
+  path,            // an interior path, left before its end
   point,           // interior point with its polish
   convex,          // convex surrogates whose penalty grows slowly
   patient_convex,  // the same, more slowly, from the beginning
   admm,
+  afresh,    // Newton from zero, where the solve began elsewhere
   restarts,  // Newton from other starts
   proof,     // that there is no solution
   count

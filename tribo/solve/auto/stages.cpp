@@ -5,6 +5,7 @@
 
 #include "tribo/solve/auto/pile_stage.h"
 #include "tribo/solve/auto/restarts.h"
+#include "tribo/solve/auto/tuning.h"
 #include "tribo/solve/newton/canal.h"
 #include "tribo/solve/splitting/admm.h"
 
@@ -12,12 +13,13 @@ namespace tribo {
 namespace {
 
 using From = Monitor::From;
+using namespace tuning;
 
 // A stage that is a function of the tools.
 template <class Run>
 class SimpleStage final : public AutoStage {
  public:
-  SimpleStage(StageTools& tools, Run run) : tools_(tools), run_(run) {}
+  SimpleStage(StageTools& tools, Run function) : tools_(tools), run_(function) {}
   bool run(StageContext& context, const Budget& budget, From from) override {
     return run_(tools_, context, budget, from);
   }
@@ -48,11 +50,11 @@ class PileSweeps final : public AutoStage {
  public:
   explicit PileSweeps(bool glances) : glances_(glances) {}
   bool run(StageContext& context, const Budget&, From) override {
-    const bool other_ways =
+    const bool factors_are_cheap =
         context.factor_sweeps > 0.0 && context.factor_sweeps <= context.options.cheap_factor;
-    const PileEffort effort = glances_     ? PileEffort::glance
-                              : other_ways ? PileEffort::usual
-                                           : PileEffort::patient;
+    const PileEffort effort = glances_            ? PileEffort::glance
+                              : factors_are_cheap ? PileEffort::usual
+                                                  : PileEffort::patient;
     return pile_.run(context.problem, context.traits, context.monitor, effort);
   }
 
@@ -64,7 +66,7 @@ class PileSweeps final : public AutoStage {
 // A few sweeps; more for as long as their rate promises the tolerance within the budget.
 bool run_more_sweeps(StageTools& tools, StageContext& context, const Budget& budget, From) {
   Monitor& monitor = context.monitor;
-  const Index probe = std::max(context.options.probe_sweeps, budget.iterations / 20);
+  const Index probe = std::max(context.options.probe_sweeps, budget.iterations / kProbes);
   if (monitor.run(tools.nsgs, {.iterations = probe})) return true;
   double before = monitor.last_error();
   for (Index done = 0; done < budget.iterations; done += probe) {
@@ -92,28 +94,33 @@ bool run_newton(StageTools& tools, StageContext& context, const Budget& budget, 
 // Penalties of Newton's method from a start with this error: the nearer, the fewer contacts change, and the stiffer it
 // may be. 2 / sqrt(error) passes the smallest one at 4e-3 and comes to 630 at 1e-5.
 double penalty_from(double error, double very_near) {
-  constexpr double kStiffest = 3e3, kSoftest = 30.0;
-  return error <= very_near ? kStiffest : std::max(2.0 / std::sqrt(error), kSoftest);
+  return error <= very_near ? kStiffest : std::max(kPenaltyAtOne / std::sqrt(error), kSoftest);
 }
 
 // From the impulses of the last step a Newton step or two end far below the tolerance, and the next step then needs
 // none. Chains are soft as a whole, the more so the longer they are, and take stiff penalties at the end.
 bool run_newton_here(StageTools& tools, StageContext& context, const Budget& budget, From from) {
-  constexpr Index kNaturalSteps = 8;
-  constexpr Index kPolishFactors = 6;  // of a start that could have been returned
   Monitor& monitor = context.monitor;
   const AutoOptions& options = context.options;
   const double error = monitor.best_error();
   Budget own = budget;
   if (error <= monitor.tolerance()) own.factorizations = std::min(own.factorizations, kPolishFactors);
   const bool very_near = error <= options.very_near;
-  const AlNewtonStart start{.beta = penalty_from(error, options.very_near),
-                            .natural_steps = context.traits.robots ? kNaturalSteps : 0,
-                            .stiffens = very_near && context.traits.chain,
-                            .half = context.has_tried(StageId::dense_sweeps) ? &tools.dense.half() : nullptr};
+  const AlNewtonStart start{
+      .beta = penalty_from(error, options.very_near),
+      .natural_steps = context.traits.robots ? options.few_factors : 0,
+      .stiffens = very_near && context.traits.chain,
+      .whitened = context.has_tried(StageId::dense_sweeps) ? &tools.dense.whitened() : nullptr};
   if (very_near) monitor.aim(options.deep * monitor.tolerance());
   run_newton(tools, context, own, from, start);
-  return monitor.settle();
+  return monitor.drop_aim();
+}
+
+// Near enough, Newton on the equation itself ends in three to six steps, where surrogates take two or three each.
+bool run_natural(StageTools& tools, StageContext& context, const Budget& budget, From from) {
+  const double beta = penalty_from(context.monitor.best_error(), context.options.very_near);
+  return run_newton(tools, context, budget, from,
+                    {.beta = beta, .natural_steps = static_cast<Index>(budget.factorizations)});
 }
 
 // Which contacts stick, slide and open shows long before an interior path ends; others end from there in fewer steps.
@@ -129,13 +136,12 @@ bool run_path(StageTools& tools, StageContext& context, const Budget& budget, Fr
 // Newton with patience from where the solve began, then from other starts: most arrive in 150 factorisations or not at
 // all.
 bool run_restarts(StageTools& tools, StageContext& context, const Budget& budget, From) {
-  constexpr Index kPatience = 13;  // times the budget of the first one
   Monitor& monitor = context.monitor;
   Vector start = monitor.start();
   for (Index k = -1; k < context.options.restarts; ++k) {
     if (k >= 0) restart(context.problem, monitor.best(), k, start);
     Budget own = budget;
-    if (k < 0) own.factorizations *= kPatience;
+    if (k < 0) own.factorizations *= kRestartPatience;
     if (monitor.run(tools.newton, own, start)) return true;
   }
   return false;
@@ -165,6 +171,8 @@ std::unique_ptr<AutoStage> make_stage(StageId id, StageTools& tools) {
       });
     case StageId::newton_here:
       return simple(tools, run_newton_here);
+    case StageId::natural:
+      return simple(tools, run_natural);
     case StageId::newton:
       return simple(tools, [](StageTools& t, StageContext& c, const Budget& budget, From from) {
         return run_newton(t, c, budget, from, {});
@@ -186,6 +194,12 @@ std::unique_ptr<AutoStage> make_stage(StageId id, StageTools& tools) {
       return std::make_unique<SolverStage>(make_canal({.beta = 1.0, .growth = 2.0}));
     case StageId::admm:
       return std::make_unique<SolverStage>(make_admm());
+    case StageId::afresh:
+      return simple(tools, [](StageTools& t, StageContext& c, const Budget& budget, From) {
+        Vector zero = Vector::Zero(c.problem.row_count());
+        project_impulse(c.problem, zero);
+        return c.monitor.run(t.newton, budget, zero);
+      });
     case StageId::restarts:
       return simple(tools, run_restarts);
     default:  // proof

@@ -4,27 +4,18 @@
 #include <limits>
 
 #include "tribo/problem/constraints.h"
+#include "tribo/solve/auto/tuning.h"
 #include "tribo/solve/systems/newton_system.h"
 #include "tribo/solve/systems/small_delassus.h"
 
 namespace tribo {
 namespace {
 
-// Visiting a constraint in a sweep costs about this many multiply-adds (bench/kernels: 40 ns).
-constexpr double kVisitFlops = 200.0;
-// Touching pairs per body above which elimination fills in: a chain has one, a wall two, a pile of spheres three.
-constexpr double kPairsPerTree = 1.2;
-// Share of constraints that are not the first of their pair: boxes on boxes have three quarters, spheres none.
-constexpr double kRedundantShare = 0.2;
-// Constraints of the smallest piles. From zero Newton on the whole does better for longer, most where contacts share
-// pairs.
-constexpr Index kSmallestPile = 100, kSmallestColdPile = 300, kSmallestColdRedundantPile = 1500;
-// An impulse within this share of its cone slides.
-constexpr double kSliding = 0.999;
+using namespace tuning;
 
 Index smallest_pile(bool cold, bool redundant) {
   if (!cold) return kSmallestPile;
-  return redundant ? kSmallestColdRedundantPile : kSmallestColdPile;
+  return redundant ? kLargestRedundantWhole : kSmallestColdPile;
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 // An island with a larger share of the constraints is solved together with the rest: a copy would gain nothing.
 constexpr double kNearlyEverything = 0.9;
 
-// Impulses of a single constraint beyond what stops it by more than this are not believed at once: friction at
-// most adds the factor of a wedge, the rest is a constraint that cannot be met.
+// |lambda_i| w_i / |q_i| of a constraint alone: up to this the impulse stops it, friction included (it can wedge a contact,
+// which takes a few times the impulse). A larger one may be that of a constraint that cannot be met, and grow without bound.
 constexpr double kModest = 10.0;
 
 double island_tolerance(const Settings& settings) {
@@ -127,7 +127,7 @@ void IslandDriver::solve_singles(const ContactProblem& problem, const Settings& 
 }
 
 // The problem of constraint i alone: W_ii, q_i and its set. False where the result does not pass for a solution,
-// or might be the runaway impulse of a constraint that cannot be met: the ordinary way then finds out.
+// or might be the runaway impulse of a constraint that cannot be met: the solver then finds out.
 bool IslandDriver::solve_single(const ContactProblem& problem, Index i, const Vector& start, Vector& impulse,
                                 double& before, double& after) {
   const Index row = problem.row(i), n = problem.rows(i);
@@ -214,6 +214,7 @@ void IslandDriver::collect(const ContactProblem& problem, const Settings& settin
     report.iterations = std::max(report.iterations, part.iterations);
     report.factorizations += part.factorizations;
     report.regularized_count += part.regularized_count;
+    report.faceted_error = std::fmax(report.faceted_error, part.faceted_error);  // NaN counts for nothing
     for (const Stage& stage : part.stages) add_stage(report.stages, stage);
   };
   add(singles_);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tribo/linalg/whitened_jacobian.h"
 #include "tribo/math/rtsafe.h"
 #include "tribo/problem/constraints.h"
 
@@ -79,10 +80,8 @@ void LeastViolation::weigh(const ContactProblem& problem) {
   };
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
-      const BlockJacobian::Piece piece = jacobian.piece(i, p);
-      Eigen::Map<Matrix> columns = scratch(piece.cols(), piece.rows());
-      columns = piece.transpose();
-      problem.mass_factor().solve_lower_block_in_place(jacobian.piece_tree(p), columns);
+      Eigen::Map<Matrix> columns = scratch(jacobian.piece_cols(p), problem.rows(i));
+      whiten_piece(problem.mass_factor(), jacobian, i, p, columns.data(), columns.rows());
       const double mobility = columns.squaredNorm() / static_cast<double>(problem.rows(i));
       if (mobility > kLever * problem.scale(i)) mobility_[p] = std::log(mobility);
     }
@@ -156,27 +155,13 @@ bool LeastViolation::minimize(const ContactProblem& problem, const std::function
   return true;
 }
 
-// The root of the derivative along the direction, which grows at least like quadratic_: doubling brackets it.
+// The root of the derivative along the direction, which grows at least like quadratic_.
 double LeastViolation::step_length(double slope) const {
-  const double close = 1e-8 * std::abs(slope);
-  const auto f = [&](double alpha) -> ValueAndDerivative {
+  const auto derivative = [&](double alpha) -> ValueAndDerivative {
     const ValueAndDerivative phi = potential_.along(u_, change_, alpha);
-    const double value = linear_ + alpha * quadratic_ + phi.value;
-    return {std::abs(value) <= close ? 0.0 : value, quadratic_ + phi.derivative};
+    return {linear_ + alpha * quadratic_ + phi.value, quadratic_ + phi.derivative};
   };
-  double low = 0.0, high = 1.0;
-  ValueAndDerivative at_low{slope, -slope}, at_high = f(1.0);
-  while (at_high.value < 0.0 && high < kLongestStep) {
-    low = high;
-    at_low = at_high;
-    high *= 2.0;
-    at_high = f(high);
-  }
-  if (!(at_high.value > 0.0)) return high;
-  const auto bracketed = [&](double alpha) {
-    return alpha == low ? at_low : alpha == high ? at_high : f(alpha);
-  };
-  return rtsafe(bracketed, low, high, 1e-14, 60).root;
+  return step_to_root(derivative, slope, 1e-8 * std::abs(slope), kLongestStep);
 }
 
 Index LeastViolation::part_of(Index tree) {

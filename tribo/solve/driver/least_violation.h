@@ -56,13 +56,13 @@ class LeastViolation {
   PrimalKernel kernel_;
   ConvexPotential potential_;  // the squared violations over 2 delta w_i
   ContradictionCheck check_;
-  BlockDiagonal weight_;                                 // B
-  std::vector<double> tree_weight_;                      // [trees] log s_t
-  std::vector<double> mobility_;                         // [pieces] log J_it A_t^-1 J_it^T
-  std::vector<double> row_weight_;                       // [constraints] delta w_i; log w_i on the way there
-  std::vector<double> sum_;                              // [trees]
-  std::vector<Index> count_;                             // [trees]
-  GroupBlocks derivative_;                               // D / delta
+  BlockDiagonal weight_;             // B
+  std::vector<double> tree_weight_;  // [trees] log s_t
+  std::vector<double> mobility_;     // [pieces] log J_it A_t^-1 J_it^T
+  std::vector<double> row_weight_;   // [constraints] delta w_i; log w_i before they are final
+  std::vector<double> sum_;          // [trees]
+  std::vector<Index> count_;         // [trees]
+  GroupBlocks derivative_;           // D / delta
   Vector v_, center_, gradient_, direction_, weighted_;  // [dofs]
   Vector u_, change_, ray_, pruned_;                     // [rows]
   Numbers scratch_;

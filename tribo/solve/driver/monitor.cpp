@@ -66,7 +66,7 @@ bool Monitor::check_start() {
   return done;
 }
 
-bool Monitor::settle() {
+bool Monitor::drop_aim() {
   goal_ = settings_->tolerance;
   if (stages_.front()->best_error <= goal_) stop(Status::converged);
   return stopped_;
@@ -124,7 +124,7 @@ bool Monitor::judge(Index iteration, const Vector& impulse, const Vector& veloci
     if (settings_->history) report_->history.push_back({iteration, error, now, penalty});
     wanted = !settings_->on_progress || settings_->on_progress({iteration, error, now, penalty});
   }
-  if (stages_.front()->best_error <= goal_) {  // a start that could have been returned counts, too
+  if (stages_.front()->best_error <= goal_) {  // where the start met the tolerance, too
     stop(Status::converged);
   } else if (!wanted) {
     stop(Status::cancelled);

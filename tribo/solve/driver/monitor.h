@@ -78,10 +78,10 @@ class Monitor {
   Status give_up(Index iteration);
 
   // Iterates that are good enough do not end the loop before this error is reached, at most the tolerance; until
-  // settle(). For starts that are all but solutions, where a little more work saves the next steps theirs.
+  // drop_aim(). For starts that are all but solutions, where a little more work saves the next steps theirs.
   void aim(double error) { goal_ = std::min(error, settings_->tolerance); }
   // Back to the tolerance. Returns true when the loop must end.
-  bool settle();
+  bool drop_aim();
 
   // Looks for a proof that the problem has no solution, once per solve, unless Settings say not to, rest is a velocity
   // that meets all demands, or a factorisation takes more multiply-adds than `most_flops`: one may look again then.
@@ -92,6 +92,9 @@ class Monitor {
   void note_count(std::string_view stage, Index count);
   // The solver has given compliance to `count` constraints: Report::regularized_count.
   void note_regularized(Index count) { report_->regularized_count = count; }
+
+  // Report::faceted_error.
+  void note_faceted_error(double error) { report_->faceted_error = error; }
 
   // ---- Stages. ----
 

@@ -6,6 +6,7 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/problem/natural_map.h"
+#include "tribo/problem/sparse_trees.h"
 #include "tribo/solve/driver/least_violation.h"
 #include "tribo/solve/problem_size.h"
 
@@ -80,10 +81,19 @@ Status SolveDriver::solve_parts(Solver& solver, Index option_version, const Cont
 
 // The velocities of what has no solution.
 void SolveDriver::take_least_violation(const ContactProblem& problem, Solution& solution) const {
-  if (divided_) return islands_->take_least_violation(problem, solution);
-  const LeastViolation& search = monitor_.least_violation();
-  solution.velocity = search.constraint_velocity();
-  if (!problem.has_delassus()) solution.generalized_velocity = search.velocity();
+  Vector& v = solution.generalized_velocity;
+  if (divided_) {
+    if (problem.has_sparse_trees()) problem.generalized_velocity_of(solution.impulse, v);
+    islands_->take_least_violation(problem, solution);
+  } else {
+    const LeastViolation& search = monitor_.least_violation();
+    solution.velocity = search.constraint_velocity();
+    if (!problem.has_delassus()) v = search.velocity();
+  }
+  if (!problem.has_sparse_trees()) return;
+  SparseScratch scratch;
+  const Vector coordinates = v;
+  problem.extend_velocity(coordinates, v, scratch);
 }
 
 void SolveDriver::certify(const ContactProblem& problem, const Settings& settings, Solution& solution,
@@ -94,6 +104,8 @@ void SolveDriver::certify(const ContactProblem& problem, const Settings& setting
     release_idle(problem, solution.impulse);
     vetted_ = false;
   }
+  // What the monitor has of sparse trees are coordinates; the last word is that of A as it was given.
+  if (problem.has_sparse_trees()) vetted_ = false;
   if (!vetted_) {
     report.certificate = certifier.complete(problem, solution, settings.law,
                                             settings.full_certificate ? 0.0 : settings.tolerance);

@@ -6,6 +6,7 @@
 namespace tribo {
 namespace {
 
+// Penalty relative to 1 / w_i: grows by the factor with every multiplier; beyond the highest the matrix has lost its digits.
 constexpr double kHighestPenalty = 1e9;
 constexpr double kPenaltyFactor = 10.0;
 // A proximal step need not be solved better than it changes the multipliers.
@@ -28,16 +29,6 @@ void ConvexPolish::recentre(const ContactProblem& problem, double beta) {
   newton_.linearize(problem, potential_);
 }
 
-// sqrt(sum p |lambda - lambda_k|^2), sqrt(J).
-double ConvexPolish::proximal_change() const {
-  double sum = 0.0;
-  for (Index row = 0; row < multiplier_.size(); ++row) {
-    const double change = newton_.impulse()[row] - multiplier_[row];
-    sum += law_.proximal(row) * change * change;
-  }
-  return std::sqrt(sum);
-}
-
 bool ConvexPolish::run(const ContactProblem& problem, Monitor& monitor, const Vector& start, double beta,
                        Index factorizations, Index& iteration) {
   factorizations = std::min(factorizations, monitor.factorizations_left());
@@ -50,7 +41,9 @@ bool ConvexPolish::run(const ContactProblem& problem, Monitor& monitor, const Ve
     if (step.factorized) monitor.count_factorization();
     newton_.linearize(problem, potential_);
     if (monitor.check(++iteration, newton_.impulse(), beta)) return true;
-    if (step.progress && newton_.gradient_norm(problem) > kInnerAccuracy * proximal_change()) continue;
+    if (step.progress &&
+        newton_.gradient_norm(problem) > kInnerAccuracy * newton_.proximal_change(law_, multiplier_))
+      continue;
     multiplier_ = newton_.impulse();
     beta = std::min(kPenaltyFactor * beta, kHighestPenalty);
     recentre(problem, beta);

@@ -22,7 +22,6 @@ class ConvexPolish {
 
  private:
   void recentre(const ContactProblem& problem, double beta);
-  double proximal_change() const;
 
   ConvexNewton newton_;
   ConvexPotential potential_;

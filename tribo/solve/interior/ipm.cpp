@@ -8,7 +8,7 @@
 //   3. where the path folds (the exact law is not monotone) proximal sub-problems, alpha >= 4e-4 scaled, each
 //      with its own path, then the polish again.
 //
-// As a stage of others (follow_path()) it follows the path only, from the start given, and leaves it half way.
+// As a stage of others (follow_path()) it follows the path only, from the start given, and leaves it early.
 //
 // Cost: 8 to 30 iterations, one factorisation and two to four solves each, nearly independent of size, mass
 // ratios and sliding. The reduced system has the sparsity of the bodies: a tower costs in proportion to its
@@ -30,22 +30,24 @@ namespace {
 // First proximal weight of a polish: small enough for a few digits per step, large enough for redundant
 // contacts; the polish adapts it.
 constexpr double kPolishProximal = 1e-3;
+// On the path a polish of so many steps is tried, the next one at this share of the error.
 constexpr Index kProbeSteps = 4;
 constexpr double kProbeInterval = 0.03;
-constexpr double kFirstProximal = 1e-2;
-constexpr double kLastProximal = 4e-4;
-constexpr double kProximalFactor = 0.2;
+// Proximal rounds: weights relative to w_i from the first to the last by a factor; mu at which a path ends; reduction of the
+// error by a polish that moves the anchor.
+constexpr double kFirstProximal = 1e-2, kLastProximal = 4e-4, kProximalFactor = 0.2;
 constexpr double kProximalTarget = 1e-8;
-constexpr double kHeadway = 0.7;
-// Up to so many constraints the centre is the better start: impulses have no long way to grow.
+constexpr double kPolishGain = 0.7;
+// Up to so many constraints the centre is the better start: impulses need few steps to grow to their size.
 constexpr Index kSmallProblem = 200;
 // Sticking contacts of a stack at rest: stiff enough to carry the load to the top.
 constexpr double kStackSticking = 1e5;
 
-// Of a path that is left on its way: how far inside it begins, and the steps in a row, shorter than so much, that end it.
+// follow_path(): distance from the boundary at which it begins, in scaled units; it ends after kPathBlocked steps in a row
+// that are shorter than kPathBlockedStep.
 constexpr double kPathMargin = 0.03, kPathBlockedStep = 0.2;
 constexpr Index kPathBlocked = 2;
-constexpr Index kBlocked = 4;  // while another start is left to try
+constexpr Index kBlocked = 4;  // steps in a row that short end a path where another start is left to try
 
 RowSystem::Route route_of(IpmOptions::System system) {
   switch (system) {
@@ -74,7 +76,7 @@ std::vector<Option> describe(IpmOptions& o) {
                     o.warm, {{0, "full"}, {1, "partial"}, {2, "none"}}),
       real_option("warm_margin", "how far inside its cone a warm start is pushed", "1", o.warm_margin, 1e-8,
                   10.0),
-      real_option("step_back", "fraction of the way to the boundary of the cones", "1", o.step_back, 0.5,
+      real_option("step_back", "fraction of the distance to the boundary of the cones", "1", o.step_back, 0.5,
                   0.9999),
       flag_option("equal_steps", "one step length for impulses and velocities (always so with friction)",
                   o.equal_steps),
@@ -132,7 +134,7 @@ bool Ipm::follow_from_starts(const ContactProblem& problem, Monitor& monitor) {
   return false;
 }
 
-// Follows the path to its end, trying a short polish on the way; true when the monitor has stopped.
+// Follows the path to its end, trying a short polish from time to time; true when the monitor has stopped.
 bool Ipm::follow(const ContactProblem& problem, const IpmPathOptions& options, Monitor& monitor) {
   double level = options_.switch_error * monitor.tolerance();
   for (;;) {
@@ -161,7 +163,7 @@ bool Ipm::follow_proximal(const ContactProblem& problem, Monitor& monitor) {
     if (end != IpmPath::End::broken) anchor_ = path_.impulse();
     const double before = monitor.best_error();
     if (polish(problem, monitor, anchor_, options_.polish_steps, false)) return true;
-    if (monitor.best_error() < kHeadway * before) anchor_ = monitor.best();
+    if (monitor.best_error() < kPolishGain * before) anchor_ = monitor.best();
     alpha = std::max(kProximalFactor * alpha, kLastProximal);
   }
   return false;

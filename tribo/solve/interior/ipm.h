@@ -17,7 +17,7 @@ struct IpmOptions {
   Start start = Start::automatic;  // cold; for a path: centre
   Warm warm = Warm::full;
   double warm_margin = 1e-2;  // how far inside its cone a warm start is pushed, scaled
-  double step_back = 0.95;    // fraction of the way to the boundary
+  double step_back = 0.95;    // fraction of the distance to the boundary
   bool equal_steps = true;    // one step for x and y; frictionless problems may use two
   Index refinements = 1;
   Index patience = 8;           // iterations without headway before the path is left

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tribo/problem/constraints.h"
+#include "tribo/problem/divergence.h"
 
 namespace tribo {
 namespace {
@@ -13,16 +14,16 @@ namespace {
 // system keeps 16 + log10 of it digits before refinement.
 constexpr double kBilateralThroughDofs = 1e-7;
 constexpr double kBilateralThroughRows = 1e-10;
-constexpr double kHeadway = 0.7;
+// The path gets ahead while its error, or its residual above kEndGame, falls by this factor within `patience` iterations.
+constexpr double kPathGain = 0.7;
 constexpr double kEndGame = 1e-6;
 constexpr double kLargestSize = 1e18;  // of scaled impulses; beyond they grow without bound
-// Short steps, see careful_step().
-constexpr double kShortStep = 0.3;
-constexpr double kTinyStep = 0.1;
-constexpr double kCentring = 0.3;
-constexpr double kResidualShare = 0.3;
-constexpr double kLeastEigenvalue = 1e-3;
-constexpr double kShortening = 0.8;
+// careful_step(): below the first length the direction is solved again without Mehrotra's term and with mu at this share at
+// least; below the second with mu as it is and this share of the residual.
+constexpr double kShortStep = 0.3, kCentring = 0.3;
+constexpr double kTinyStep = 0.1, kResidualShare = 0.3;
+// A step is shortened by the factor until every pair's smaller eigenvalue is this share of the mean.
+constexpr double kLeastEigenvalue = 1e-3, kShortening = 0.8;
 
 }  // namespace
 
@@ -200,12 +201,12 @@ IpmPath::End IpmPath::run(const ContactProblem& problem, const IpmPathOptions& o
     const double error = alpha_ == 0.0 ? monitor.last_error() : residual();
     if (error <= target) return End::reached;
     if (options.blocked_steps > 0 && short_steps_ >= options.blocked_steps) return End::blocked;
-    // The path may lead a long way before the error shows it: residuals that fall, impulses that still grow to
+    // The path may go on for many steps before the error shows it: residuals that fall, impulses that still grow to
     // their size.
     const double remaining = residual(), size = cones_.x().lpNorm<Eigen::Infinity>();
-    const bool ahead = remaining > kEndGame && remaining < kHeadway * best_residual;
-    const bool growing = kHeadway * size > largest && size < kLargestSize;
-    if (error < kHeadway * best || ahead || growing) {
+    const bool ahead = remaining > kEndGame && remaining < kPathGain * best_residual;
+    const bool growing = kPathGain * size > largest && size < kLargestSize;
+    if (error < kPathGain * best || ahead || growing) {
       best = std::min(best, error);
       best_residual = std::min(best_residual, remaining);
       largest = std::max(largest, size);

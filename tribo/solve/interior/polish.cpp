@@ -13,12 +13,11 @@ constexpr double kSuccess = 0.1;         // alpha after a sub-problem that was s
 constexpr double kQuickSuccess = 0.01;   // ... by a single step
 constexpr double kFailure = 5.0;         // and after one that was not
 constexpr double kProbeReduction = 0.3;  // a probe goes on only while every step does at least this
-constexpr double kInnerTolerance = 0.1;
-constexpr Index kInnerSteps = 12;
-constexpr Index kTrials = 8;
-constexpr double kLowestAlpha = 1e-11;
-constexpr double kHighestAlpha = 1e2;
-constexpr Index kRefinements = 1;
+constexpr double kInnerTolerance = 0.1;  // of a sub-problem, relative to the error it begins with
+constexpr Index kInnerSteps = 12;        // Newton steps of a sub-problem
+constexpr Index kTrials = 8;             // of a line search, each half as long
+constexpr double kLowestAlpha = 1e-11, kHighestAlpha = 1e2;  // proximal weight, relative to w_i
+constexpr Index kRefinements = 1;                            // of a linear solve
 
 }  // namespace
 

@@ -5,10 +5,13 @@
 //   solvers.of<4>().emplace_back(w, mu);
 #pragma once
 
+#include <cstddef>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tribo/base/types.h"
+#include "tribo/linalg/group_blocks.h"
 
 namespace tribo {
 
@@ -17,16 +20,18 @@ class ByRows {
  public:
   template <int N>
   std::vector<Item<N>>& of() {
-    return std::get < N == 3 ? 0 : N == 4 ? 1 : 2 > (lists_);
+    return std::get<row_count_place(N) - 1>(lists_);
   }
   template <int N>
   const std::vector<Item<N>>& of() const {
-    return std::get < N == 3 ? 0 : N == 4 ? 1 : 2 > (lists_);
+    return std::get<row_count_place(N) - 1>(lists_);
   }
   void clear() {
     for_each([](auto& list) { list.clear(); });
   }
-  bool empty() const { return of<3>().empty() && of<4>().empty() && of<6>().empty(); }
+  bool empty() const {
+    return std::apply([](const auto&... list) { return (list.empty() && ...); }, lists_);
+  }
   // action(list) for each of them.
   template <class Action>
   void for_each(Action&& action) {
@@ -51,7 +56,9 @@ class ByRows {
   }
 
  private:
-  std::tuple<std::vector<Item<3>>, std::vector<Item<4>>, std::vector<Item<6>>> lists_;
+  template <std::size_t... I>
+  static std::tuple<std::vector<Item<kRowCounts[I + 1]>>...> make_lists(std::index_sequence<I...>);
+  decltype(make_lists(std::make_index_sequence<kRowCounts.size() - 1>())) lists_;
 };
 
 }  // namespace tribo

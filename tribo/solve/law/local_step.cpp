@@ -132,7 +132,7 @@ double evaluate(const double* c, int degree, double x) {
 }
 
 // Roots with a sign change in [0, hi], ascending: they lie between the roots of the derivative, found in the
-// same way.
+// same steps.
 int roots_in_range(const double* c, int degree, double hi, double* roots) {
   if (degree == 0) return 0;
   double derivative[4], turning[4];

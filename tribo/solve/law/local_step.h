@@ -1,4 +1,4 @@
-// Other ways to treat the one-contact problem of solve/law/one_contact.h, for comparison and for the cheapest
+// Other methods for the one-contact problem of solve/law/one_contact.h, for comparison and for the cheapest
 // sweeps. Each takes the present impulse and velocity of a contact and returns its new impulse.
 //
 //   step_projection  one projected step of length 1 / lambda_max(W); does not solve the contact's problem

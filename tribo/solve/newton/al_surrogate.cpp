@@ -8,7 +8,7 @@
 namespace tribo {
 namespace {
 
-constexpr double kRounding = 2e-15;  // residual that counts as zero, relative to the state
+constexpr double kResidualRounding = 2e-15;  // residual that counts as zero, relative to the state
 constexpr double kInside = 1.0 - 1e-9;
 constexpr double kOutside = 1e-12;  // what impulses may leave their sets by, relative to the largest demand
 
@@ -27,7 +27,7 @@ void AlSurrogate::prepare(const ContactProblem& problem, Law law, NewtonSystem& 
   soft_known_ = false;
 }
 
-double AlSurrogate::rounding() const { return kRounding * system_->magnitude(); }
+double AlSurrogate::rounding() const { return kResidualRounding * system_->magnitude(); }
 
 void AlSurrogate::adopt(const Vector& impulse) {
   multiplier_ = centre_ = impulse;
@@ -48,7 +48,7 @@ void AlSurrogate::adopt_solved(double residual) {
   }
 }
 
-void AlSurrogate::settle_normals() {
+void AlSurrogate::recentre_normals() {
   for_each_cone(*problem_, [&](auto cone) {
     const Index row = cone.row + cone.kNormal;
     if (!(multiplier_[row] > 0.0) || !(proximal_.proximal(row) > 0.0)) return;

@@ -11,6 +11,10 @@ namespace tribo {
 
 class AlSurrogate {
  public:
+  static constexpr double kHighestBeta = 1e8;  // penalty; beyond it the matrix loses half of its digits
+  // Share of the contacts that change between sticking, sliding and open, beyond which keep_step() is refused.
+  static constexpr double kChangedShare = 0.3;
+
   // `system` must be prepared for the problem; both must stay.
   void prepare(const ContactProblem& problem, Law law, NewtonSystem& system);
 
@@ -29,12 +33,12 @@ class AlSurrogate {
   // ... or the last trial ones and leaves the state where Newton has brought it: close to the one that follows.
   // The next surrogate then begins with the change of the last one made once more.
   void adopt_trial();
-  // The trial ones after a surrogate solved up to this residual, one way or the other: where it is rounding, the state
+  // The trial ones after a surrogate solved up to this residual: where it is rounding, the state
   // is the one that follows.
   void adopt_solved(double residual);
   // Takes adopt_trial() back for the normals: their proximal terms are centred so that at the present state the law answers
   // with the multipliers.
-  void settle_normals();
+  void recentre_normals();
 
   // What the law answers at the present state, and the residual of the momentum equation with it.
   double residual();
@@ -88,7 +92,7 @@ class AlSurrogate {
   Index factorizations_ = 0;
   double damping_ = 1.0;  // of the last natural step
   bool soft_known_ = false;
-  Vector centre_;  // of the proximal terms: the multipliers but for settle_normals()
+  Vector centre_;  // of the proximal terms: the multipliers but for recentre_normals()
   double fastest_ = 0.0;
   double natural_ = 0.0;
 };

@@ -12,17 +12,17 @@
 namespace tribo {
 namespace {
 
-constexpr double kLowestBeta = 1e-2;
-constexpr double kHighestBeta = 1e8;
-constexpr Index kStiffSteps = 2;  // of a surrogate, while the penalty is that of a prediction
-constexpr Index kSlidingFactors = 100;
-constexpr double kGoodStartBeta = 30.0;
+constexpr double kLowestBeta = 1e-2;     // penalty
+constexpr Index kStiffSteps = 2;         // of a surrogate, while the penalty is that of a prediction
+constexpr Index kSlidingFactors = 100;   // of the prediction of a stack that slides
+constexpr double kGoodStartBeta = 30.0;  // penalty after a prediction
+// Surrogates with the matrix of the last step, and the reduction of the natural map that each must bring.
 constexpr Index kRepeats = 4;
 constexpr double kRepeatGain = 0.3;
-constexpr double kDeepGain = 0.1;  // of a surrogate beyond the tolerance, from where on more of it pays
+// Reduction of the error by a surrogate below the tolerance; where it was better, another one pays.
+constexpr double kDeepGain = 0.1;
 constexpr double kStiffEnough = 1e6, kStiffening = 8.0;  // penalties beyond the tolerance
 constexpr Index kFirstRestart = 100;                     // iterations of ADMM, doubled with every restart
-constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
 // Natural steps that may fail in a solve; each makes the next ones more damped by this factor, from 1. Without them
 // surrogates took over on one step in eight of a robot that lies on the ground; 10 or 100 differ little.
@@ -71,7 +71,7 @@ Status AlNewton::run(Monitor& monitor) {
   const bool predictable = options_.prediction != Prediction::off && cold && is_stack(*problem_);
   const bool only_prediction = options_.prediction == Prediction::only || known_.only_prediction;
   if (only_prediction && !predictable) return Status::stalled;
-  system_->prepare(*problem_, known_.half);
+  system_->prepare(*problem_, known_.whitened);
   flops_ = system_->factor_flops();
   if (flops_ > monitor.factor_flops_allowed()) return Status::stalled;
   surrogate_.prepare(*problem_, law_, *system_);
@@ -96,7 +96,7 @@ Status AlNewton::run(Monitor& monitor) {
     if (!std::isfinite(surrogate_.natural())) return Status::no_solution_suspected;
     if (!monitor.may_factorize()) return Status::iteration_limit;
     surrogate_.law().prepare(*problem_, beta_);
-    const Surrogate surrogate = solve_surrogate(monitor);
+    const SurrogateOutcome surrogate = solve_surrogate(monitor);
     if (monitor.out_of_time(outer_)) return Status::time_limit;
     if (surrogate.solved) {
       if (take(surrogate, monitor)) return Status::converged;
@@ -115,7 +115,7 @@ Status AlNewton::run(Monitor& monitor) {
 
 // What a surrogate has come to; true when that is the end. Beyond the tolerance one goes on only where the matrix serves
 // again, or stiffer penalties leave the contacts as they are.
-bool AlNewton::take(const Surrogate& surrogate, Monitor& monitor) {
+bool AlNewton::take(const SurrogateOutcome& surrogate, Monitor& monitor) {
   const double before = surrogate_.natural();
   last_multiplier_ = surrogate_.multiplier();  // should the new ones be worse
   surrogate_.adopt_solved(surrogate.residual);
@@ -170,21 +170,21 @@ bool AlNewton::repeat(Monitor& monitor) {
   return false;
 }
 
-void AlNewton::count_step(Monitor& monitor, Surrogate& surrogate) {
+void AlNewton::count_step(Monitor& monitor, SurrogateOutcome& surrogate) {
   ++surrogate.steps;
   monitor.count_factorization();
 }
 
 // Newton on the surrogate, from the state of the multipliers.
-AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor) {
-  Surrogate result;
+AlNewton::SurrogateOutcome AlNewton::solve_surrogate(Monitor& monitor) {
+  SurrogateOutcome result;
   double& residual = result.residual;
   residual = surrogate_.residual();
   const double target =
       std::max(std::min(0.3 * residual, options_.accuracy * surrogate_.natural()), surrogate_.rounding());
   // From a good start the contacts are as their impulses say; velocities, times the penalty, say so less well.
   if (known_.beta > 0.0 && residual > target && monitor.may_factorize() &&
-      surrogate_.keep_step(residual, kKeptShare)) {
+      surrogate_.keep_step(residual, AlSurrogate::kChangedShare)) {
     count_step(monitor, result);
   }
   while (residual > target) {
@@ -197,14 +197,14 @@ AlNewton::Surrogate AlNewton::solve_surrogate(Monitor& monitor) {
   return result;
 }
 
-void AlNewton::adapt(const Surrogate& surrogate) {
+void AlNewton::adapt(const SurrogateOutcome& surrogate) {
   refused_ = 0;
   if (surrogate.steps <= 3) {
     beta_ *= 4.0;
   } else if (surrogate.steps <= 8) {
     beta_ *= 2.0;
   }
-  beta_ = std::min(beta_, kHighestBeta);
+  beta_ = std::min(beta_, AlSurrogate::kHighestBeta);
 }
 
 void AlNewton::refuse() {

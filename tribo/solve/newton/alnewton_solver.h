@@ -12,7 +12,7 @@
 
 namespace tribo {
 
-class DenseHalf;
+class DenseWhitenedJacobian;
 
 // What is known of a start, beyond the impulses.
 struct AlNewtonStart {
@@ -21,7 +21,7 @@ struct AlNewtonStart {
   Index natural_steps = 0;       // Newton steps before the first surrogate, see AlSurrogate::natural_step()
   bool stiffens =
       false;  // beyond the tolerance penalties grow, where surrogates are linear: see Monitor::aim()
-  const DenseHalf* half = nullptr;  // of the problem, where there is one already
+  const DenseWhitenedJacobian* whitened = nullptr;  // of the problem, where there is one already
 };
 
 class AlNewton final : public Solver {
@@ -39,7 +39,7 @@ class AlNewton final : public Solver {
   double factor_flops() const { return flops_; }
 
  private:
-  struct Surrogate {
+  struct SurrogateOutcome {
     bool solved = false;
     Index steps = 0;
     double residual = 0.0;
@@ -47,9 +47,9 @@ class AlNewton final : public Solver {
 
   NewtonSystem* system_for(NewtonForm form);
   Status run(Monitor& monitor);
-  Surrogate solve_surrogate(Monitor& monitor);
-  void count_step(Monitor& monitor, Surrogate& surrogate);
-  bool take(const Surrogate& surrogate, Monitor& monitor);
+  SurrogateOutcome solve_surrogate(Monitor& monitor);
+  void count_step(Monitor& monitor, SurrogateOutcome& surrogate);
+  bool take(const SurrogateOutcome& surrogate, Monitor& monitor);
   bool follow_natural(Monitor& monitor);
   bool repeat(Monitor& monitor);
   Status last_offer(Monitor& monitor);
@@ -58,7 +58,7 @@ class AlNewton final : public Solver {
   }
   // More may still be aimed at.
   bool good_enough(const Monitor& monitor) const { return monitor.best_error() <= monitor.tolerance(); }
-  void adapt(const Surrogate& surrogate);
+  void adapt(const SurrogateOutcome& surrogate);
   void refuse();
   bool stagnates(const Monitor& monitor);
   bool restart(Monitor& monitor);

@@ -37,7 +37,7 @@ namespace tribo {
 namespace {
 
 // Momentum residuals below this fraction of the free motion's are rounding.
-constexpr double kRounding = 1e-15;
+constexpr double kStateRounding = 1e-15;
 // The penalty goes up (option `growth`) after a surrogate that was solved in few Newton steps, or, without the strict
 // form, while the proximal term limits; down after one whose strict form could not be solved, and farther after one that
 // could not be solved at all.
@@ -72,7 +72,6 @@ class Canal final : public Solver {
   bool minimise(const ContactProblem& problem, double wanted, Monitor& monitor);
   bool correct(const ContactProblem& problem, double wanted, Monitor& monitor);
   Outcome update(const ContactProblem& problem, Law law);
-  void lag_skew(const ContactProblem& problem);
   double natural_map(const ContactProblem& problem, Law law) const;
   void advance();
   void adapt(const ContactProblem& problem, Law law, const Outcome& outcome);
@@ -135,7 +134,7 @@ void Canal::prepare(const ContactProblem& problem, Monitor& monitor) {
 void Canal::trust_start(const ContactProblem& problem, Law law) {
   strict_ = corrects(problem, law);
   if (!problem.is_symmetric()) {
-    lag_skew(problem);
+    problem.skew_velocity_of(next_, velocity_, dofs_, next_skew_);
     skew_ = shift_ = next_skew_;
   }
   slack_ = velocity_ + problem.compliance().cwiseProduct(multiplier_);
@@ -162,7 +161,7 @@ void Canal::set_penalty(const ContactProblem& problem, double beta) {
 // Fills next_ and the iterate of newton_; false when no factorisation can be had.
 bool Canal::solve_surrogate(const ContactProblem& problem, Law law, Monitor& monitor) {
   steps_ = 0;
-  const double floor = kRounding * std::sqrt(problem.free_energy());
+  const double floor = kStateRounding * std::sqrt(problem.free_energy());
   const double wanted = printed() ? options_.inner_tolerance : std::max(options_.inner * natural_, floor);
   const bool strict = corrects(problem, law);
   // Where the strict Newton has worked it starts from its own iterate; else from the convex minimiser.
@@ -220,7 +219,7 @@ Canal::Outcome Canal::update(const ContactProblem& problem, Law law) {
   }
   next_skew_.setZero();
   problem.velocity_of(next_, dofs_, velocity_);
-  if (!problem.is_symmetric()) lag_skew(problem);
+  if (!problem.is_symmetric()) problem.skew_velocity_of(next_, velocity_, dofs_, next_skew_);
   // Contacts feel the skew part in w as well.
   if (!problem.is_symmetric()) slack_ += skew_;
   next_shift_ = next_skew_;
@@ -229,15 +228,6 @@ Canal::Outcome Canal::update(const ContactProblem& problem, Law law) {
   out.proximal = std::sqrt(out.proximal);
   out.lag = (next_shift_ - shift_).cwiseQuotient(root_).norm();
   return out;
-}
-
-// W_skew lambda = W lambda - J A^-1 J^T lambda.
-void Canal::lag_skew(const ContactProblem& problem) {
-  dofs_ = problem.momentum();
-  problem.jacobian().add_transpose_product(next_, dofs_);
-  problem.mass_factor().solve_in_place(dofs_);
-  problem.jacobian().multiply(dofs_, next_skew_);
-  next_skew_ = velocity_ - next_skew_ - problem.bias();
 }
 
 // sqrt(sum w |lambda - P(lambda - hat w / w)|^2) of next_: what the next surrogate is solved to.

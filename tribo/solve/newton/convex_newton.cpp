@@ -13,7 +13,7 @@ constexpr double kArmijoDecrease = 1e-4;
 constexpr int kArmijoTrials = 100;
 // Differences of l below this fraction of its terms are rounding.
 constexpr double kCostResolution = 1e-11;
-constexpr double kLongestStep = 1024.0;
+constexpr double kLongestStep = 1024.0;  // of the exact line search, in Newton steps
 
 }  // namespace
 
@@ -43,6 +43,15 @@ double ConvexNewton::gradient_norm(const ContactProblem& problem) {
   direction_ = gradient_;
   problem.mass_factor().solve_in_place(direction_);
   return std::sqrt(std::max(0.0, gradient_.dot(direction_)));
+}
+
+double ConvexNewton::proximal_change(const ProximalLaw& law, const Vector& multiplier) const {
+  double sum = 0.0;
+  for (Index row = 0; row < multiplier.size(); ++row) {
+    const double change = impulse_[row] - multiplier[row];
+    sum += law.proximal(row) * change * change;
+  }
+  return std::sqrt(sum);
 }
 
 double ConvexNewton::cost(const ContactProblem& problem, const ConvexPotential& potential) const {
@@ -79,28 +88,13 @@ ValueAndDerivative ConvexNewton::slope_at(const ConvexPotential& potential, doub
   return {linear_ + alpha * quadratic_ + phi.value, quadratic_ + phi.derivative};
 }
 
-// The root of l'(alpha); l' grows at least like d.A d, so doubling brackets it.
+// The root of l'(alpha); l' grows at least like d.A d.
 double ConvexNewton::exact_length(const ConvexPotential& potential, int& trials) const {
-  const double close = line_tolerance_ * std::abs(slope_);
-  const auto f = [&](double alpha) -> ValueAndDerivative {
+  const auto derivative = [&](double alpha) {
     ++trials;
-    ValueAndDerivative at = slope_at(potential, alpha);
-    if (std::abs(at.value) <= close) at.value = 0.0;
-    return at;
+    return slope_at(potential, alpha);
   };
-  double low = 0.0, high = 1.0;
-  ValueAndDerivative at_low{slope_, -slope_}, at_high = f(1.0);
-  while (at_high.value < 0.0 && high < kLongestStep) {
-    low = high;
-    at_low = at_high;
-    high *= 2.0;
-    at_high = f(high);
-  }
-  if (!(at_high.value > 0.0)) return high;
-  const auto bracketed = [&](double alpha) {
-    return alpha == low ? at_low : alpha == high ? at_high : f(alpha);
-  };
-  return rtsafe(bracketed, low, high, 1e-14, 60).root;
+  return step_to_root(derivative, slope_, line_tolerance_ * std::abs(slope_), kLongestStep);
 }
 
 // Backtracking from 1.25 by 0.8 (so that 1 is tried) for as long as the cost falls and Armijo's rule is not

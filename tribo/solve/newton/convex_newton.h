@@ -52,6 +52,8 @@ class ConvexNewton {
 
   double cost(const ContactProblem& problem, const ConvexPotential& potential) const;
   double gradient_norm(const ContactProblem& problem);  // in the A^-1 norm, sqrt(J)
+  // sqrt(sum p |lambda - lambda_k|^2), sqrt(J): what the next proximal step from the multipliers lambda_k will change.
+  double proximal_change(const ProximalLaw& law, const Vector& multiplier) const;
 
   const Vector& velocity() const { return v_; }             // v
   const Vector& constraint_velocity() const { return u_; }  // J v + e

@@ -31,9 +31,11 @@ constexpr double kAbsolute = 1e-16;
 // R below this fraction of the scale leaves impulses -u / R without enough digits.
 constexpr double kResolvable = 1e-6;
 // Momentum residual, relative, that rounding leaves.
-constexpr double kRounding = 1e-15;
+constexpr double kCostRounding = 1e-15;
+// After so many steps without a decrease of the cost a residual below this counts as solved: the rest is rounding.
 constexpr int kIdleSteps = 3;
 constexpr double kStuck = 1e-9;
+// Gradient of a proximal problem relative to the change of its multipliers, from which on the next one pays.
 constexpr double kProximalAccuracy = 0.1;
 
 class Sap final : public Solver {
@@ -49,7 +51,6 @@ class Sap final : public Solver {
   void prepare(const ContactProblem& problem, Monitor& monitor);
   double momentum_residual(const ContactProblem& problem);
   double target(double tolerance) const;
-  double proximal_change() const;
   double impulse_energy(const ContactProblem& problem) const;
   void next_multiplier(const ContactProblem& problem);
   Status run(const ContactProblem& problem, Monitor& monitor);
@@ -115,17 +116,7 @@ double Sap::momentum_residual(const ContactProblem& problem) {
 double Sap::target(double tolerance) const {
   if (options_.rule == Rule::momentum) return options_.relative;
   // A regularised problem can only be solved to its own accuracy; the raw certificate will not tell.
-  return regularized_ > 0 ? std::max(kRounding, 1e-2 * tolerance) : kRounding;
-}
-
-// sqrt(sum p |lambda - lambda_k|^2), sqrt(J): what the next proximal step will change.
-double Sap::proximal_change() const {
-  double sum = 0.0;
-  for (Index row = 0; row < multiplier_.size(); ++row) {
-    const double change = newton_.impulse()[row] - multiplier_[row];
-    sum += law_.proximal(row) * change * change;
-  }
-  return std::sqrt(sum);
+  return regularized_ > 0 ? std::max(kCostRounding, 1e-2 * tolerance) : kCostRounding;
 }
 
 // sqrt(sum w |lambda|^2), sqrt(J).
@@ -177,7 +168,7 @@ Status Sap::run(const ContactProblem& problem, Monitor& monitor) {
       continue;
     }
     // A proximal step need not be solved better than it changes the multipliers.
-    const double change = proximal_change();
+    const double change = newton_.proximal_change(law_, multiplier_);
     if (!solved && newton_.gradient_norm(problem) > kProximalAccuracy * change) continue;
     if (change <= target(monitor.tolerance()) * impulse_energy(problem)) return ended();
     next_multiplier(problem);

@@ -8,28 +8,27 @@
 namespace tribo {
 namespace {
 
-constexpr double kRestShare = 0.25;
-constexpr double kRest = 1e-6;  // normal velocity at rest, relative to the fastest free one
+constexpr double kRestShare = 0.25;  // of the contacts, at rest: a stack
+constexpr double kRest = 1e-6;       // normal velocity at rest, relative to the fastest free one
 // Sticking.
-constexpr double kStickBeta = 1e6;
-constexpr Index kStickSteps = 4;
+constexpr double kStickBeta = 1e6;    // penalty
+constexpr Index kStickSteps = 4;      // Newton steps, the first of which has all contacts at rest stick
 constexpr double kStickGain = 1e-3;   // of the residual, every step
 constexpr double kNaturalGain = 0.5;  // of the natural map, all of them
 // Sliding. A stack carries its load once the penalty exceeds the square of its height times its mass ratio.
 constexpr double kLoadBeta = 1e7;
 constexpr double kHidden = 1.0;  // natural map of what is hidden from zero impulses, relative to what is seen
-constexpr double kFirstBeta = 0.1;
-constexpr double kHighestBeta = 1e8;
+constexpr double kFirstBeta =
+    0.1;  // penalty of the tangents; its growth from surrogate to surrogate, and after a failure
 constexpr double kGrowth = 3.0;
 constexpr double kGrowthAfterFailure = 2.0;
 constexpr double kRecovery = 1.5;   // of the growth, per surrogate solved
 constexpr Index kQuickSteps = 3;    // a surrogate that took more grows less
 constexpr Index kSlidingSteps = 8;  // of one surrogate
-constexpr Index kBacktracks = 20;
+constexpr Index kBacktracks = 20;   // halvings of a Newton step
 constexpr Index kFailures = 3;      // surrogates in a row
 constexpr double kAccuracy = 0.5;   // of a surrogate, relative to the natural map
 constexpr double kReduction = 0.3;  // of its residual
-constexpr double kKeptShare = 0.3;  // of the contacts: more than these say that much has changed
 
 // Whether a quarter of the contacts are at rest, their normals or all their rows.
 bool has_rest(const ContactProblem& problem, bool all_rows) {
@@ -48,7 +47,7 @@ bool has_rest(const ContactProblem& problem, bool all_rows) {
 Index solve(AlSurrogate& surrogate, Monitor& monitor, double target, bool keep, Index most,
             double& residual) {
   Index steps = 0;
-  if (keep && residual > target && surrogate.keep_step(residual, kKeptShare)) ++steps;
+  if (keep && residual > target && surrogate.keep_step(residual, AlSurrogate::kChangedShare)) ++steps;
   bool ahead = true;
   for (; residual > target && ahead && steps < most; ++steps) {
     ahead = surrogate.newton_step(residual, kBacktracks);
@@ -112,7 +111,7 @@ bool follow_sliding(AlSurrogate& surrogate, Monitor& monitor, Index factorizatio
     if (residual > target) {
       ahead = !first && ++failures < kFailures;
       surrogate.system().recall();
-      surrogate.settle_normals();
+      surrogate.recentre_normals();
       growth = kGrowthAfterFailure;
       beta /= kGrowth;
       continue;
@@ -121,7 +120,7 @@ bool follow_sliding(AlSurrogate& surrogate, Monitor& monitor, Index factorizatio
     // No hidden load: nothing that growing penalties would not see by themselves.
     if (first && surrogate.natural() < kHidden * visible) break;
     if (monitor.check(outer, surrogate.multiplier(), beta)) return true;
-    beta = std::min(beta * (steps <= kQuickSteps ? growth : std::sqrt(growth)), kHighestBeta);
+    beta = std::min(beta * (steps <= kQuickSteps ? growth : std::sqrt(growth)), AlSurrogate::kHighestBeta);
     growth = std::min(kRecovery * growth, kGrowth);
     failures = 0;
     first = false;

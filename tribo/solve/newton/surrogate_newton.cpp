@@ -31,7 +31,7 @@ double SurrogateNewton::mass_norm(const ContactProblem& problem, const Vector& m
 }
 
 // u_, impulse_, residual_ at v; returns |r|.
-double SurrogateNewton::evaluate(const Surrogate& s, const Vector& v) {
+double SurrogateNewton::evaluate(const Equation& s, const Vector& v) {
   s.problem.jacobian().multiply(v, u_);
   u_ += s.problem.bias();
   shifted_ = u_ + s.shift;
@@ -44,7 +44,7 @@ double SurrogateNewton::evaluate(const Surrogate& s, const Vector& v) {
   return mass_norm(s.problem, residual_);
 }
 
-bool SurrogateNewton::newton_direction(const Surrogate& s, Index& factorizations) {
+bool SurrogateNewton::newton_direction(const Equation& s, Index& factorizations) {
   const BlockDiagonal& mass = s.problem.mass();
   const BlockJacobian& jacobian = s.problem.jacobian();
   s.proximal.derivative(s.problem, s.law, shifted_, s.multiplier, derivative_);
@@ -57,7 +57,7 @@ bool SurrogateNewton::newton_direction(const Surrogate& s, Index& factorizations
 }
 
 // Good enough in the norm of the line search, too: the same one where the mass is one.
-bool SurrogateNewton::direction_from_last_factors(const Surrogate& s) {
+bool SurrogateNewton::direction_from_last_factors(const Equation& s) {
   const BlockDiagonal& mass = s.problem.mass();
   product_ = -residual_;
   if (!lu_.solve_with_last_factors(mass, s.problem.jacobian(), derivative_, product_, kInexact, newton_)) {
@@ -73,7 +73,7 @@ SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, La
                                                const ProximalLaw& proximal, const Vector& multiplier,
                                                const Vector& shift, const Vector& v, Globalisation method,
                                                double tolerance, Index most) {
-  const Surrogate s{problem, law, proximal, multiplier, shift};
+  const Equation s{problem, law, proximal, multiplier, shift};
   Result out;
   v_ = v;
   radius_ = std::numeric_limits<double>::infinity();
@@ -94,7 +94,7 @@ SurrogateNewton::Result SurrogateNewton::solve(const ContactProblem& problem, La
 }
 
 // False when no trial decreases |r|; the iterate is then where it was.
-bool SurrogateNewton::damped_step(const Surrogate& s, double& residual) {
+bool SurrogateNewton::damped_step(const Equation& s, double& residual) {
   double length = 1.0;
   for (int k = 0; k < backtracks_; ++k, length *= 0.5) {
     trial_ = v_ + length * newton_;
@@ -163,7 +163,7 @@ void SurrogateNewton::dogleg_direction(const ContactProblem& problem) {
   direction_ = cauchy_ + std::clamp(t, 0.0, 1.0) * direction_;
 }
 
-bool SurrogateNewton::dogleg_step(const Surrogate& s, double& residual) {
+bool SurrogateNewton::dogleg_step(const Equation& s, double& residual) {
   cauchy_step(s.problem);
   s.problem.mass().multiply(newton_, product_);
   const double newton_length = std::sqrt(std::max(0.0, product_.dot(newton_)));

@@ -53,7 +53,7 @@ class SurrogateNewton {
   const Vector& impulse() const { return impulse_; }        // T at v
 
  private:
-  struct Surrogate {
+  struct Equation {
     const ContactProblem& problem;
     Law law;
     const ProximalLaw& proximal;
@@ -61,12 +61,12 @@ class SurrogateNewton {
     const Vector& shift;
   };
 
-  double evaluate(const Surrogate& s, const Vector& v);
+  double evaluate(const Equation& s, const Vector& v);
   double mass_norm(const ContactProblem& problem, const Vector& momentum);
-  bool newton_direction(const Surrogate& s, Index& factorizations);
-  bool direction_from_last_factors(const Surrogate& s);
-  bool damped_step(const Surrogate& s, double& residual);
-  bool dogleg_step(const Surrogate& s, double& residual);
+  bool newton_direction(const Equation& s, Index& factorizations);
+  bool direction_from_last_factors(const Equation& s);
+  bool damped_step(const Equation& s, double& residual);
+  bool dogleg_step(const Equation& s, double& residual);
   void cauchy_step(const ContactProblem& problem);
   void dogleg_direction(const ContactProblem& problem);
   void multiply(const ContactProblem& problem, const Vector& x, bool transposed, Vector& y);

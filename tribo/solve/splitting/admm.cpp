@@ -40,8 +40,8 @@ namespace {
 constexpr double kFreePenalty = 1e-3;
 // Impulses beyond this multiple of the natural scale do not come from a solvable problem.
 constexpr double kDivergence = 1e12;
-constexpr Index kStallIterations = 20000;
-constexpr Index kLanczosSteps = 20;
+constexpr Index kStallIterations = 20000;  // without a better iterate
+constexpr Index kLanczosSteps = 20;        // for the bounds of the spectrum, good to some percent
 
 class Admm final : public Solver {
  public:

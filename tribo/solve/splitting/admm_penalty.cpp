@@ -8,12 +8,11 @@
 namespace tribo {
 namespace {
 
-constexpr double kLowest = 1e-8;
-constexpr double kHighest = 1e8;
+constexpr double kLowest = 1e-8, kHighest = 1e8;  // rho relative to 1 / w_i
 // Tried one after the other when the rule's own makes no headway; the order is by how often they helped.
 constexpr std::array<double, 6> kFixed = {0.03, 0.01, 0.1, 0.3, 1.0, 0.003};
-constexpr double kHeadway = 0.9;
-constexpr Index kResumePatience = 20;
+constexpr double kWindowGain = 0.9;    // reduction of the estimate within a window that counts as headway
+constexpr Index kResumePatience = 20;  // the window of the last stage is so many times as long
 constexpr double kNothing = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -73,7 +72,7 @@ bool AdmmPenalty::update(const Residuals& r) {
 bool AdmmPenalty::next_stage(const Residuals& r) {
   window_best_ = std::min(window_best_, r.estimate);
   if (++window_ < (resuming() ? kResumePatience : 1) * budget_) return false;
-  const bool headway = window_best_ <= kHeadway * stage_best_;
+  const bool headway = window_best_ <= kWindowGain * stage_best_;
   stage_best_ = std::min(stage_best_, window_best_);
   window_best_ = kNothing;
   window_ = 0;

@@ -40,15 +40,14 @@ namespace {
 
 using Scaling = SubAdmmOptions::Scaling;
 
-constexpr double kLowestPenalty = 1e-8;
-constexpr double kHighestPenalty = 1e8;
+constexpr double kLowestPenalty = 1e-8, kHighestPenalty = 1e8;  // relative to 1 / w_i
 // Impulses beyond this multiple of the natural scale do not come from a solvable problem.
 constexpr double kDivergence = 1e12;
-constexpr Index kStallIterations = 20000;
-constexpr Index kCheckInterval = 20;
+constexpr Index kStallIterations = 20000;  // without a better iterate
+constexpr Index kCheckInterval = 20;       // iterations between two looks at the residual
 // Anderson: iterations of an accelerated window, what counts as headway, longest plain window.
 constexpr Index kWindow = 100;
-constexpr double kHeadway = 0.5;
+constexpr double kAndersonGain = 0.5;
 constexpr Index kLongestWindow = 3200;
 
 // Long vectors are worked on in chunks of fixed length: sums then do not depend on the threads.
@@ -81,7 +80,6 @@ class SubAdmm final : public Solver {
   bool factorize(const ContactProblem& problem, Monitor& monitor);
   void start(const ContactProblem& problem, const Vector& impulse);
   void evaluate(const ContactProblem& problem, Law law);
-  void add_skew(const ContactProblem& problem);
   double pack();
   double advance(const ContactProblem& problem);
   void choose_mode(double length);
@@ -172,22 +170,13 @@ void SubAdmm::start(const ContactProblem& problem, const Vector& impulse) {
   }
 }
 
-// The unsymmetric part of an explicit W acts on the last impulses: skew = W lambda - J A^-1 J^T lambda.
-void SubAdmm::add_skew(const ContactProblem& problem) {
-  skew_.resize(problem.row_count());
-  skew_rows_.resize(problem.row_count());
-  problem.delassus().multiply(lambda_, skew_);
-  skew_dofs_.setZero(problem.dof_count());
-  problem.jacobian().add_transpose_product(lambda_, skew_dofs_);
-  problem.mass_factor().solve_in_place(skew_dofs_);
-  problem.jacobian().multiply(skew_dofs_, skew_rows_);
-  skew_ -= skew_rows_;
-}
-
 // From (v, lambda): next_ = lambda', change_ = the step of v.
 void SubAdmm::evaluate(const ContactProblem& problem, Law law) {
   const bool skewed = !problem.is_symmetric();
-  if (skewed) add_skew(problem);
+  if (skewed) {  // the part of W that J and A do not know acts on the last impulses
+    problem.velocity_of(lambda_, skew_dofs_, skew_rows_);
+    problem.skew_velocity_of(lambda_, skew_rows_, skew_dofs_, skew_);
+  }
   const Index count = problem.constraint_count();
   workers_->run(
       count,
@@ -284,7 +273,7 @@ void SubAdmm::choose_mode(double length) {
   if (options_.anderson == 0) return;
   window_best_ = std::min(window_best_, length);
   if (++window_ < (plainly_ ? plain_window_ : kWindow)) return;
-  const bool headway = window_best_ <= kHeadway * stage_best_;
+  const bool headway = window_best_ <= kAndersonGain * stage_best_;
   stage_best_ = std::min(stage_best_, window_best_);
   window_best_ = std::numeric_limits<double>::infinity();
   window_ = 0;

@@ -9,8 +9,8 @@
 #include "tribo/solve/law/local_step.h"
 #include "tribo/solve/law/one_cone.h"
 #include "tribo/solve/sweeps/nsgs.h"
-#include "tribo/solve/sweeps/sweep.h"
 #include "tribo/solve/sweeps/sweep_acceleration.h"
+#include "tribo/solve/sweeps/sweep_loop.h"
 
 namespace tribo {
 

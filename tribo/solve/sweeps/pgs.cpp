@@ -19,7 +19,7 @@
 #include "tribo/solve/law/by_rows.h"
 #include "tribo/solve/law/local_step.h"
 #include "tribo/solve/law/one_cone.h"
-#include "tribo/solve/sweeps/sweep.h"
+#include "tribo/solve/sweeps/sweep_loop.h"
 
 namespace tribo {
 namespace {

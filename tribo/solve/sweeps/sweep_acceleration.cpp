@@ -11,12 +11,12 @@ namespace tribo {
 namespace {
 
 constexpr double kLongestGrowth = 1.3;  // of squared steps, before directions are forgotten
-// What was moved along with the impulses drifts away from them where c1 + c2 > 1: it is made afresh from time to time, as
-// often in a row as there are ways.
+// y (or u), updated along with the impulses, loses digits where c1 + c2 > 1: it is recomputed from the impulses after so many
+// sweeps, kPreviousSteps times in a row.
 constexpr Index kRenewal = 24;
-constexpr double kSingular = 1e-12;  // ways that differ by less are one
-constexpr double kRounding = 1e-13;  // way beside what it changes, that is but rounding
-constexpr double kFar = 10.0;        // factors from where on what was moved along is made afresh
+constexpr double kSingular = 1e-12;      // relative; steps that differ by less count as one
+constexpr double kStepRounding = 1e-13;  // of a step relative to the impulses; below it is rounding
+constexpr double kFar = 10.0;            // coefficients c above this: y (or u) is recomputed at once
 
 // x: after the last sweep, before: before it.
 void advance_along(double ratio, bool forget, Vector& direction, Vector& before, Vector& x) {
@@ -39,16 +39,16 @@ using Lanes = Eigen::Array<double, kLanes, 1>;
 
 double sum(const Lanes& x) { return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7])); }
 
-// The three ways at eight entries.
-struct WayLanes {
-  Lanes now, way[3];
-  [[gnu::always_inline]] WayLanes(const Vector& x, const std::array<Vector, 3>& before, Index k)
+// The three previous steps at eight entries.
+struct StepLanes {
+  Lanes now, step[3];
+  [[gnu::always_inline]] StepLanes(const Vector& x, const std::array<Vector, 3>& before, Index k)
       : now(lanes(x.data() + k, x.size() - k)) {
     Lanes from = now;
     for (int i = 0; i < 3; ++i) {
       const Lanes to = from;
       from = lanes(before[i].data() + k, x.size() - k);
-      way[i] = to - from;
+      step[i] = to - from;
     }
   }
 };
@@ -63,7 +63,7 @@ void move(const Vec3& factors, const std::array<Vector, 3>& before, Vector& x) {
   }
 }
 
-// ... which the next ways begin with.
+// ... from which the next steps are measured.
 void remember(const Vector& x, std::array<Vector, 3>& before) {
   std::rotate(before.begin(), before.end() - 1, before.end());
   before[0] = x;
@@ -97,8 +97,8 @@ void SweepMomentum::learn(const SweepChange& change) {
 
 // H and -g, in lanes.
 struct SweepSubspace::Sums {
-  Lanes products[kWays * (kWays + 1) / 2], slopes[kWays];
-  Lanes sizes[kWays], whole;  // squares of the ways in what the impulses make, and of that itself
+  Lanes products[kPreviousSteps * (kPreviousSteps + 1) / 2], slopes[kPreviousSteps];
+  Lanes sizes[kPreviousSteps], whole;  // squares of the steps of y (or u), and of y (or u) itself
 
   Sums() {
     for (Lanes& sum : products) sum.setZero();
@@ -106,26 +106,26 @@ struct SweepSubspace::Sums {
     for (Lanes& sum : sizes) sum.setZero();
     whole.setZero();
   }
-  [[gnu::always_inline]] void add_sizes(const WayLanes& x) {
-    for (int i = 0; i < kWays; ++i) sizes[i] += x.way[i] * x.way[i];
+  [[gnu::always_inline]] void add_sizes(const StepLanes& x) {
+    for (int i = 0; i < kPreviousSteps; ++i) sizes[i] += x.step[i] * x.step[i];
     whole += x.now * x.now;
   }
   [[gnu::always_inline]] void add_products(const Lanes* left, const Lanes* right) {
-    for (int i = 0, at = 0; i < kWays; ++i) {
+    for (int i = 0, at = 0; i < kPreviousSteps; ++i) {
       for (int j = 0; j <= i; ++j) products[at++] += left[i] * right[j];
     }
   }
-  [[gnu::always_inline]] void add_slopes(const Lanes* way, const Lanes& slope) {
-    for (int i = 0; i < kWays; ++i) slopes[i] -= way[i] * slope;
+  [[gnu::always_inline]] void add_slopes(const Lanes* step, const Lanes& slope) {
+    for (int i = 0; i < kPreviousSteps; ++i) slopes[i] -= step[i] * slope;
   }
-  // c, where the ways are scaled to the same energy; zero of those that are but rounding.
+  // c, with the steps scaled to the same energy; zero for those that are rounding.
   Vec3 solve() const {
     Mat3 h;
     Vec3 g, scale;
-    for (int i = 0, at = 0; i < kWays; ++i) {
+    for (int i = 0, at = 0; i < kPreviousSteps; ++i) {
       g[i] = sum(slopes[i]);
       for (int j = 0; j <= i; ++j) h(i, j) = h(j, i) = sum(products[at++]);
-      const bool rounding = !(sum(sizes[i]) > kRounding * kRounding * sum(whole));
+      const bool rounding = !(sum(sizes[i]) > kStepRounding * kStepRounding * sum(whole));
       scale[i] = h(i, i) > 0.0 && !rounding ? 1.0 / std::sqrt(h(i, i)) : 0.0;
     }
     h = (scale.asDiagonal() * h * scale.asDiagonal()).eval();
@@ -166,26 +166,27 @@ void SweepSubspace::add_energy(const Vector& impulse, const Vector& image, Sums&
   const bool rigid = problem_->is_rigid();
   const Vector& slope = rows_ ? image : problem_->bias();
   for (Index k = 0; !rows_ && k < image.size(); k += kLanes) {
-    const WayLanes y(image, image_, k);
-    sums.add_products(y.way, y.way);
-    sums.add_slopes(y.way, y.now);
+    const StepLanes y(image, image_, k);
+    sums.add_products(y.step, y.step);
+    sums.add_slopes(y.step, y.now);
     sums.add_sizes(y);
   }
   for (Index k = 0; k < impulse.size(); k += kLanes) {
-    const WayLanes x(impulse, impulse_, k);
+    const StepLanes x(impulse, impulse_, k);
     Lanes s = lanes(slope.data() + k, impulse.size() - k);
     if (rows_) {
-      const WayLanes u(image, image_, k);
-      sums.add_products(x.way, u.way);
+      const StepLanes u(image, image_, k);
+      sums.add_products(x.step, u.step);
       sums.add_sizes(u);
     }
     if (!rigid) {
       const Lanes compliance = lanes(problem_->compliance().data() + k, impulse.size() - k);
-      const Lanes resisted[kWays] = {compliance * x.way[0], compliance * x.way[1], compliance * x.way[2]};
-      sums.add_products(x.way, resisted);
+      const Lanes resisted[kPreviousSteps] = {compliance * x.step[0], compliance * x.step[1],
+                                              compliance * x.step[2]};
+      sums.add_products(x.step, resisted);
       s += compliance * x.now;
     }
-    sums.add_slopes(x.way, s);
+    sums.add_slopes(x.step, s);
   }
 }
 
@@ -231,7 +232,7 @@ void SweepSubspace::advance(SweepOperator& sweeps, Vector& impulse) {
   project(sweeps, impulse);
   if (rows_) {
     sweeps.find_velocity(impulse, velocity_);
-  } else if (advanced_++ % kRenewal < kWays || factors.cwiseAbs().maxCoeff() > kFar) {
+  } else if (advanced_++ % kRenewal < kPreviousSteps || factors.cwiseAbs().maxCoeff() > kFar) {
     sweeps.renew_state(impulse);
   }
   remember(impulse, impulse_);

@@ -1,5 +1,5 @@
-// What nsgs:accelerate=cg does between two sweeps: the impulses go on along the ways they came. What is checked is always
-// the result of a sweep, which brings every impulse back into its set.
+// What nsgs:accelerate=cg does between two sweeps: the impulses are extrapolated along the changes of the last sweeps. What
+// the certificate sees is always the result of a sweep, which brings every impulse back into its set.
 #pragma once
 
 #include <array>
@@ -35,28 +35,28 @@ class SweepMomentum {
 //
 //   E(lambda) = 1/2 lambda . (W + R) lambda + q . lambda
 //
-// is least over the step s of the last sweep and the two ways d1, d2 before it, and back into their sets,
+// is least over the step s of the last sweep and the two steps d1, d2 before it, and back into their sets,
 //
 //   lambda <- P(lambda + D c),   D = [s d1 d2],   D^T (W + R) D c = -D^T (u + R lambda).
 //
-// A way leads from before one sweep to before the next. With symmetric sweeps and no bounds one way would make conjugate
+// A step d leads from before one sweep to before the next. With symmetric sweeps and no bounds a single d would make conjugate
 // gradients; sweeps in one order are no symmetric preconditioner and need two. 3000 balls in a box, error 1e-6: 220 sweeps,
-// with one way 1640, with momentum as above 1170; on the contacts that are closed in the end, known beforehand, conjugate
+// with one d 1640, with momentum as above 1170; on the contacts that are closed in the end, known beforehand, conjugate
 // gradients preconditioned by sweeps forth and back take 180. On velocities no product with W is needed: what impulses make (y of
-// SweepOperator) is an affine function of them, so its ways are known. In exact friction ways lead off the cones: half the
-// sweeps at twice the price.
+// SweepOperator) is an affine function of them, so its changes are known. In exact friction the steps lead off the cones: half the
+// sweeps at twice the cost each.
 class SweepSubspace {
  public:
   // `problem`, without friction and with a symmetric W, must outlive the sweeps.
   void setup(const ContactProblem& problem);
-  // Forgets the ways: where the impulses were changed by anything but sweeps and advance().
+  // Forgets the previous steps: where the impulses were changed by anything but sweeps and advance().
   void reset() { known_ = false; }
   // Before a sweep.
   void advance(SweepOperator& sweeps, Vector& impulse);
 
  private:
-  static constexpr int kWays = 3;
-  using History = std::array<Vector, kWays>;  // before the last sweep, the one before it, ...
+  static constexpr int kPreviousSteps = 3;
+  using History = std::array<Vector, kPreviousSteps>;  // before the last sweep, the one before it, ...
   struct Sums;
 
   void begin(const Vector& impulse, const Vector& image);
@@ -66,7 +66,7 @@ class SweepSubspace {
 
   const ContactProblem* problem_ = nullptr;
   bool rows_ = false;   // as sweeps: what the impulses make is u, not y
-  bool known_ = false;  // the ways
+  bool known_ = false;  // the previous steps
   Index advanced_ = 0;
   History impulse_, image_;
   Vector velocity_;           // u, rows only

@@ -1,5 +1,8 @@
 #include "tribo/solve/sweeps/tiny_sweeps.h"
 
+#include <algorithm>
+#include <type_traits>
+
 namespace tribo {
 
 void VisitSolvers::prepare(const ContactProblem& problem, Law law) {
@@ -21,32 +24,52 @@ void VisitSolvers::prepare(const ContactProblem& problem, Law law) {
       [&](IntervalConstraint row) { scalar_.push_back(scalar_row(problem, row.index, 1.0)); });
 }
 
-void TinySweeps::sweep(const ContactProblem& problem) {
+namespace {
+
+// One sweep over all constraints in their order. `velocity_of(row, out)` writes the velocities u of N rows from `row` on
+// (std::integral_constant<int, N> first), `move(row, step)` tells that their impulses have changed by `step`.
+template <class VelocityOf, class Move>
+void sweep_once(const ContactProblem& problem, VisitSolvers& solvers, Vector& impulse,
+                const VelocityOf& velocity_of, const Move& move) {
   VisitCount count;
   for_each_constraint(
       problem,
       [&](auto cone) {
         constexpr int n = cone.kRows;
-        const VecN<n> old = cone.get(impulse_);
-        const VecN<n> velocity =
-            velocity_.segment<n>(cone.row) + problem.compliance().segment<n>(cone.row).cwiseProduct(old);
-        const VecN<n> next = solvers_.solve_contact<n>(count.next(n), velocity, old);
-        cone.rows(impulse_) = next;
-        const VecN<n> step = next - old;
-        if (step.isZero(0.0)) return;
-        if constexpr (n == 3) {
-          velocity_ += step[0] * w_.matrix().col(cone.row) + step[1] * w_.matrix().col(cone.row + 1) +
-                       step[2] * w_.matrix().col(cone.row + 2);
-        } else {
-          for (int r = 0; r < n; ++r) velocity_ += step[r] * w_.matrix().col(cone.row + r);
-        }
+        const VecN<n> old = cone.get(impulse);
+        VecN<n> w;
+        velocity_of(std::integral_constant<int, n>(), cone.row, w.data());
+        w += problem.compliance().segment<n>(cone.row).cwiseProduct(old);
+        const VecN<n> next = solvers.solve_contact<n>(count.next(n), w, old), step = next - old;
+        cone.rows(impulse) = next;
+        if (!step.isZero(0.0)) move(std::integral_constant<int, n>(), cone.row, step.data());
       },
       [&](IntervalConstraint row) {
-        const double old = impulse_[row.row];
-        const double next = solvers_.solve_scalar(
-            count.next(1), velocity_[row.row] + problem.compliance()[row.row] * old, old);
-        impulse_[row.row] = next;
-        if (next != old) velocity_ += (next - old) * w_.matrix().col(row.row);
+        using One = std::integral_constant<int, 1>;
+        const double old = impulse[row.row];
+        double u = 0.0;
+        velocity_of(One(), row.row, &u);
+        const double next = solvers.solve_scalar(count.next(1), u + problem.compliance()[row.row] * old, old),
+                     step = next - old;
+        impulse[row.row] = next;
+        if (step != 0.0) move(One(), row.row, &step);
+      });
+}
+
+}  // namespace
+
+void TinySweeps::sweep(const ContactProblem& problem) {
+  sweep_once(
+      problem, solvers_, impulse_,
+      [this](auto rows, Index row, double* u) { std::copy_n(velocity_.data() + row, rows(), u); },
+      [this](auto rows, Index row, const double* step) {
+        const auto& w = w_.matrix();
+        if constexpr (rows() < 3) {
+          velocity_ += step[0] * w.col(row);
+        } else {
+          velocity_ += step[0] * w.col(row) + step[1] * w.col(row + 1) + step[2] * w.col(row + 2);
+          for (int r = 3; r < rows(); ++r) velocity_ += step[r] * w.col(row + r);
+        }
       });
 }
 
@@ -70,47 +93,30 @@ bool TinySweeps::run(const ContactProblem& problem, Monitor& monitor) {
 }
 
 void DenseSweeps::sweep(const ContactProblem& problem) {
-  const Index dofs = half_.dofs();
+  const Index dofs = whitened_.dofs();
   double* y = state_.data();
-  VisitCount count;
-  for_each_constraint(
-      problem,
-      [&](auto cone) {
-        constexpr int n = cone.kRows;
-        const VecN<n> old = cone.get(impulse_);
-        VecN<n> u;
-        half_.products<n>(cone.row, y, u.data());
-        for (int r = 0; r < n; ++r) {
-          u[r] += problem.bias()[cone.row + r] + problem.compliance()[cone.row + r] * old[r];
-        }
-        const VecN<n> next = solvers_.solve_contact<n>(count.next(n), u, old), step = next - old;
-        cone.rows(impulse_) = next;
-        if (step.isZero(0.0)) return;
-        add_columns<n>(half_.column(cone.row), dofs, step.data(), 1.0, y);
+  sweep_once(
+      problem, solvers_, impulse_,
+      [&](auto rows, Index row, double* u) {
+        whitened_.products<rows()>(row, y, u);
+        for (int r = 0; r < rows(); ++r) u[r] += problem.bias()[row + r];
       },
-      [&](IntervalConstraint row) {
-        const double old = impulse_[row.row];
-        double u = 0.0;
-        half_.products<1>(row.row, y, &u);
-        u += problem.bias()[row.row] + problem.compliance()[row.row] * old;
-        const double next = solvers_.solve_scalar(count.next(1), u, old), step = next - old;
-        impulse_[row.row] = next;
-        if (step == 0.0) return;
-        add_columns<1>(half_.column(row.row), dofs, &step, 1.0, y);
+      [&](auto rows, Index row, const double* step) {
+        add_columns<rows()>(whitened_.column(row), dofs, step, 1.0, y);
       });
 }
 
 bool DenseSweeps::run(const ContactProblem& problem, Monitor& monitor) {
-  half_.assemble(problem);
+  whitened_.assemble(problem);
   impulse_ = monitor.start();
-  state_ = half_.free();
-  half_.add_impulses(impulse_, 1.0, state_);
+  state_ = whitened_.free();
+  whitened_.add_impulses(impulse_, 1.0, state_);
   solvers_.prepare(problem, monitor.settings().law);
   const Index most = monitor.iterations_left();
   for (Index k = 1; k <= most; ++k) {
     sweep(problem);
     if (k % 2 == 1 && k != most) continue;  // looking costs about as much as a sweep
-    half_.velocity_of(state_, velocity_);
+    whitened_.velocity_of(state_, velocity_);
     if (monitor.check(k, impulse_, velocity_)) return true;
   }
   return false;

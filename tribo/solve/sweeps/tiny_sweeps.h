@@ -8,7 +8,7 @@
 #include "tribo/solve/driver/monitor.h"
 #include "tribo/solve/law/by_rows.h"
 #include "tribo/solve/law/one_cone.h"
-#include "tribo/solve/systems/dense_half.h"
+#include "tribo/solve/systems/dense_whitened_jacobian.h"
 #include "tribo/solve/systems/small_delassus.h"
 
 namespace tribo {
@@ -58,17 +58,17 @@ class TinySweeps {
   Vector impulse_, velocity_;
 };
 
-// With X (dense_half.h), for a few trees: W is never formed.
+// With X (dense_whitened_jacobian.h), for a few trees: W is never formed.
 class DenseSweeps {
  public:
   // From monitor.start(). True when the monitor said to end.
   bool run(const ContactProblem& problem, Monitor& monitor);
-  const DenseHalf& half() const { return half_; }  // of the last run
+  const DenseWhitenedJacobian& whitened() const { return whitened_; }  // of the last run
 
  private:
   void sweep(const ContactProblem& problem);
 
-  DenseHalf half_;
+  DenseWhitenedJacobian whitened_;
   VisitSolvers solvers_;
   Vector impulse_, state_, velocity_;
 };

@@ -31,31 +31,31 @@ Index size_of(const std::array<std::uint64_t, 2>& support) {
 
 }  // namespace
 
-bool DenseFronts::assemble(const ContactProblem& problem, const DenseHalf& half) {
+bool DenseFronts::assemble(const ContactProblem& problem, const DenseWhitenedJacobian& whitened) {
   problem_ = &problem;
-  if (half.dofs() < kFewestDofs || half.dofs() > kMostDofs) return false;
+  if (whitened.dofs() < kFewestDofs || whitened.dofs() > kMostDofs) return false;
   support_.swap(last_support_);
   rows_of_.swap(last_rows_of_);
-  find_supports(half);
+  find_supports(whitened);
   // From step to step a robot mostly touches the same.
-  if (half.dofs() != dofs_ || support_ != last_support_ || rows_of_ != last_rows_of_) {
-    dofs_ = half.dofs();
+  if (whitened.dofs() != dofs_ || support_ != last_support_ || rows_of_ != last_rows_of_) {
+    dofs_ = whitened.dofs();
     deal_constraints();
     worth_it_ = is_worth_it();
     if (worth_it_) number_dofs();
   }
-  if (worth_it_) copy_columns(half);
+  if (worth_it_) copy_columns(whitened);
   return worth_it_;
 }
 
-void DenseFronts::find_supports(const DenseHalf& half) {
-  const Index count = problem_->constraint_count(), dofs = half.dofs();
+void DenseFronts::find_supports(const DenseWhitenedJacobian& whitened) {
+  const Index count = problem_->constraint_count(), dofs = whitened.dofs();
   support_.assign(count, Support{});
   rows_of_.resize(count);
   for (Index i = 0; i < count; ++i) {
     rows_of_[i] = static_cast<char>(problem_->rows(i));
     for (Index r = problem_->row(i); r < problem_->row(i) + problem_->rows(i); ++r) {
-      const double* x = half.column(r);
+      const double* x = whitened.column(r);
       for (Index word = 0; 64 * word < dofs; ++word) {
         const Index first = 64 * word, end = std::min<Index>(dofs, first + 64);
         std::uint64_t bits = 0;
@@ -152,7 +152,7 @@ void DenseFronts::number_dofs() {
   grow(shared_part_, shared_.size());
 }
 
-void DenseFronts::copy_columns(const DenseHalf& half) {
+void DenseFronts::copy_columns(const DenseWhitenedJacobian& whitened) {
   Index constraints = 0, rows = 0, widest = 0, most_rows = 0;
   std::size_t entries = 0;
   for (Front& front : fronts_) {
@@ -177,7 +177,7 @@ void DenseFronts::copy_columns(const DenseHalf& half) {
     Front& front = fronts_[front_of_[i]];
     constraint_[front.constraint_begin + front.constraints++] = i;
     for (Index r = problem_->row(i); r < problem_->row(i) + problem_->rows(i); ++r) {
-      const double* x = half.column(r);
+      const double* x = whitened.column(r);
       double* to = columns_.data() + front.columns + static_cast<std::size_t>(front.size) * front.rows;
       for (Index k = 0; k < front.size; ++k) to[k] = x[dof_[front.dof_begin + k]];
       row_[front.row_begin + front.rows++] = r;

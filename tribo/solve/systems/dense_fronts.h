@@ -13,7 +13,7 @@
 
 #include "tribo/linalg/group_blocks.h"
 #include "tribo/problem/contact_problem.h"
-#include "tribo/solve/systems/dense_half.h"
+#include "tribo/solve/systems/dense_whitened_jacobian.h"
 
 namespace tribo {
 
@@ -21,7 +21,7 @@ class DenseFronts {
  public:
   // False where X has not enough zeros to be worth it. Allocates only for more entries than ever before; `problem` must
   // stay.
-  bool assemble(const ContactProblem& problem, const DenseHalf& half);
+  bool assemble(const ContactProblem& problem, const DenseWhitenedJacobian& whitened);
 
   // target += sign X lambda, [dofs].
   void add_impulses(const Vector& impulse, double sign, Vector& target);
@@ -47,11 +47,11 @@ class DenseFronts {
     bool stale = true;
   };
 
-  void find_supports(const DenseHalf& half);
+  void find_supports(const DenseWhitenedJacobian& whitened);
   void deal_constraints();
   bool is_worth_it() const;
   void number_dofs();
-  void copy_columns(const DenseHalf& half);
+  void copy_columns(const DenseWhitenedJacobian& whitened);
   bool factorize_stale(const GroupBlocks& derivative);
   void form(const Front& front, const GroupBlocks& derivative);
   bool eliminate(const Front& front);

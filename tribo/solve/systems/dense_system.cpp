@@ -6,40 +6,40 @@
 #include <cmath>
 
 #include "tribo/solve/systems/dense_fronts.h"
-#include "tribo/solve/systems/dense_half.h"
 #include "tribo/solve/systems/dense_newton.h"
+#include "tribo/solve/systems/dense_whitened_jacobian.h"
 
 namespace tribo {
 namespace {
 
 class DenseSystem final : public StateSystem {
  public:
-  void prepare(const ContactProblem& problem, const DenseHalf* half) override {
+  void prepare(const ContactProblem& problem, const DenseWhitenedJacobian* whitened) override {
     problem_ = &problem;
-    if (half == nullptr) own_half_.assemble(problem);
-    half_ = half != nullptr ? half : &own_half_;
-    branched_ = fronts_.assemble(problem, *half_);
-    for (Vector* v : {&state_, &residual_, &direction_}) v->resize(half_->dofs());
+    if (whitened == nullptr) own_whitened_.assemble(problem);
+    whitened_ = whitened != nullptr ? whitened : &own_whitened_;
+    branched_ = fronts_.assemble(problem, *whitened_);
+    for (Vector* v : {&state_, &residual_, &direction_}) v->resize(whitened_->dofs());
   }
 
   void start(const Vector& impulse) override {
-    state_ = half_->free();
+    state_ = whitened_->free();
     add_impulses(impulse, 1.0, state_);
     multiply_transposed(state_, velocity_);
     velocity_ += problem_->bias();
   }
 
   double residual(const Vector& impulse) override {
-    residual_ = state_ - half_->free();
+    residual_ = state_ - whitened_->free();
     add_impulses(impulse, -1.0, residual_);
     return residual_.norm();
   }
 
   bool direction(const GroupBlocks& derivative) override {
     if (branched_) return fronts_.factorize(derivative) && direction_again();
-    newton_.begin(half_->dofs(), problem_->constraint_count(), half_->rows());
+    newton_.begin(whitened_->dofs(), problem_->constraint_count(), whitened_->rows());
     for (Index i = 0; i < problem_->constraint_count(); ++i) {
-      newton_.add(half_->column(problem_->row(i)), problem_->scale(i),
+      newton_.add(whitened_->column(problem_->row(i)), problem_->scale(i),
                   derivative.block(i, problem_->rows(i)));
     }
     return newton_.factorize() && direction_again();
@@ -71,7 +71,7 @@ class DenseSystem final : public StateSystem {
     if (branched_) {
       fronts_.add_impulses(impulse, sign, target);
     } else {
-      half_->add_impulses(impulse, sign, target);
+      whitened_->add_impulses(impulse, sign, target);
     }
   }
 
@@ -79,16 +79,16 @@ class DenseSystem final : public StateSystem {
     if (branched_) {
       fronts_.multiply_transposed(y, u);
     } else {
-      half_->multiply_transposed(y, u);
+      whitened_->multiply_transposed(y, u);
     }
   }
 
   const ContactProblem* problem_ = nullptr;
-  DenseHalf own_half_;
-  const DenseHalf* half_ = nullptr;
+  DenseWhitenedJacobian own_whitened_;
+  const DenseWhitenedJacobian* whitened_ = nullptr;
   DenseNewton newton_;
   DenseFronts fronts_;
-  bool branched_ = false;  // the fronts serve instead of half_ and newton_
+  bool branched_ = false;  // the fronts serve instead of whitened_ and newton_
   Vector residual_;
 };
 

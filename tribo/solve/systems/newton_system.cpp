@@ -22,7 +22,7 @@ double energy_norm(const ContactProblem& problem, const Vector& u) {
 
 class DofsSystem final : public StateSystem {
  public:
-  void prepare(const ContactProblem& problem, const DenseHalf*) override {
+  void prepare(const ContactProblem& problem, const DenseWhitenedJacobian*) override {
     problem_ = &problem;
     for (Vector* v : {&state_, &residual_, &weighted_, &direction_}) v->resize(problem.dof_count());
     velocity_.resize(problem.row_count());
@@ -84,7 +84,7 @@ class DofsSystem final : public StateSystem {
 
 class RowsSystem final : public NewtonSystem {
  public:
-  void prepare(const ContactProblem& problem, const DenseHalf*) override {
+  void prepare(const ContactProblem& problem, const DenseWhitenedJacobian*) override {
     problem_ = &problem;
     w_ = problem.has_delassus() ? &problem.delassus()
                                 : &assembler_.assemble(problem.mass_factor(), problem.jacobian());
@@ -148,7 +148,7 @@ class RowsSystem final : public NewtonSystem {
 
 class SmallSystem final : public NewtonSystem {
  public:
-  void prepare(const ContactProblem& problem, const DenseHalf*) override {
+  void prepare(const ContactProblem& problem, const DenseWhitenedJacobian*) override {
     problem_ = &problem;
     w_.assemble(problem);
     velocity_.resize(problem.row_count());
@@ -226,9 +226,9 @@ namespace {
 
 // Few rows between trees that are not too large for a dense matrix: robots that touch each other.
 bool is_loosely_coupled(const ContactProblem& problem) {
-  constexpr Index kMostRows = 96;
-  constexpr Index kLargestTree = 128;
-  constexpr double kShare = 0.3;  // of the degrees of freedom
+  constexpr Index kMostRows = 96;      // between trees: the matrix that is on top of theirs
+  constexpr Index kLargestTree = 128;  // degrees of freedom of a dense matrix
+  constexpr double kShare = 0.3;       // of the degrees of freedom
   const BlockJacobian& jacobian = problem.jacobian();
   const double most = std::min<double>(kMostRows, kShare * problem.dof_count());
   Index rows = 0;
@@ -244,7 +244,7 @@ bool is_loosely_coupled(const ContactProblem& problem) {
 }  // namespace
 
 NewtonForm suitable_form(const ContactProblem& problem) {
-  constexpr Index kDenseSize = 96;
+  constexpr Index kDenseSize = 96;  // rows or degrees of freedom, whichever are fewer
   constexpr Index kDenseDofs = 64;  // of a robot and what it holds
   constexpr Index kBodyDofs = 6;
   const Index smaller = std::min(problem.row_count(), problem.dof_count());

@@ -23,15 +23,15 @@
 
 namespace tribo {
 
-class DenseHalf;
+class DenseWhitenedJacobian;
 
 class NewtonSystem {
  public:
   virtual ~NewtonSystem() = default;
 
-  // Called once per solve; symbolic work only when the structure is new. `problem` must stay, and so must `half`, X of
+  // Called once per solve; symbolic work only when the structure is new. `problem` must stay, and so must `whitened`, X of
   // this problem where the caller has it already.
-  virtual void prepare(const ContactProblem& problem, const DenseHalf* half = nullptr) = 0;
+  virtual void prepare(const ContactProblem& problem, const DenseWhitenedJacobian* whitened = nullptr) = 0;
   // The state that follows from these impulses: u = W lambda + q.
   virtual void start(const Vector& impulse) = 0;
   // Constraint velocities of the present state, [rows].

@@ -119,7 +119,7 @@ void RowSystem::solve(const ContactProblem& problem, const RowBlocks& blocks, co
                       Index refinements) {
   solve_once(problem, blocks, r, x);
   if (refinements == 0 || route_ == Route::rows) return;
-  constexpr double kGoodEnough = 1e-13;
+  constexpr double kGoodEnough = 1e-13;  // relative residual below which no more is corrected
   const double size = r.cwiseProduct(blocks.weight).norm();
   double last = std::numeric_limits<double>::infinity();
   for (Index step = 0; step <= refinements; ++step) {

@@ -1,8 +1,8 @@
 // The Newton systems of the interior point method and of its polish:
 //   (diag(P) W + diag(Q)) x = r,      P, Q square blocks per constraint, W = J A^-1 J^T or explicit
 //
-// Two ways, the same answer:
-//   rows   block LU of the matrix itself; symmetric P = I, Q: block Cholesky. The only way for an explicit W,
+// Two routes, the same answer:
+//   rows   block LU of the matrix itself; symmetric P = I, Q: block Cholesky. The only route for an explicit W,
 //          which may be unsymmetric.
 //   dofs   x = Q^-1 (r - P J z) with (A + J^T Q^-1 P J) z = J^T Q^-1 r: as sparse as the bodies, so a tower
 //          costs in proportion to its height. Q^-1 is huge where a contact sticks and x is a difference there;

@@ -1,5 +1,7 @@
 #include "tribo/solve/systems/small_delassus.h"
 
+#include "tribo/linalg/whitened_jacobian.h"
+
 namespace tribo {
 
 const SmallDelassus::Dense& SmallDelassus::assemble(const ContactProblem& problem) {
@@ -30,22 +32,21 @@ void SmallDelassus::copy_blocks(const BlockMatrix& w) {
 void SmallDelassus::add_couplings(const ContactProblem& problem) {
   const BlockJacobian& jacobian = problem.jacobian();
   const Index count = problem.constraint_count();
-  half_.resize(jacobian.entry_count());
-  half_start_.resize(jacobian.piece_count());
+  whitened_.resize(jacobian.entry_count());
+  whitened_start_.resize(jacobian.piece_count());
   std::size_t at = 0;
   for (Index i = 0; i < count; ++i) {
     const Index rows = problem.rows(i);
     for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
       const Index tree = jacobian.piece_tree(p), n = jacobian.piece_cols(p);
-      half_start_[p] = at;
-      Eigen::Map<Matrix> x(half_.data() + at, n, rows);
+      whitened_start_[p] = at;
+      Eigen::Map<Matrix> x(whitened_.data() + at, n, rows);
       at += static_cast<std::size_t>(n) * rows;
-      x = jacobian.piece(i, p).transpose();
-      problem.mass_factor().solve_lower_block_in_place(tree, x);
+      whiten_piece(problem.mass_factor(), jacobian, i, p, x.data(), n);
       for (Index j = 0; j < i; ++j) {
         for (Index o = jacobian.piece_begin(j); o < jacobian.piece_end(j); ++o) {
           if (jacobian.piece_tree(o) != tree) continue;
-          const Eigen::Map<const Matrix> other(half_.data() + half_start_[o], n, problem.rows(j));
+          const Eigen::Map<const Matrix> other(whitened_.data() + whitened_start_[o], n, problem.rows(j));
           w_.block(problem.row(j), problem.row(i), problem.rows(j), rows) += other.transpose().lazyProduct(x);
         }
       }

@@ -28,8 +28,8 @@ class SmallDelassus {
   void add_couplings(const ContactProblem& problem);
 
   Dense w_;
-  Numbers half_;                         // L^-1 J_p^T, piece after piece
-  std::vector<std::size_t> half_start_;  // [pieces]
+  Numbers whitened_;                         // L^-1 J_p^T, piece after piece
+  std::vector<std::size_t> whitened_start_;  // [pieces]
 };
 
 }  // namespace tribo

@@ -11,16 +11,16 @@
 #include <cmath>
 
 #include "tribo/linalg/simd/dense_lu.h"
-#include "tribo/solve/systems/dense_half.h"
 #include "tribo/solve/systems/dense_newton.h"
-#include "tribo/solve/systems/tree_halves.h"
+#include "tribo/solve/systems/dense_whitened_jacobian.h"
+#include "tribo/solve/systems/tree_whitened_jacobians.h"
 
 namespace tribo {
 namespace {
 
 class TreesSystem final : public StateSystem {
  public:
-  void prepare(const ContactProblem& problem, const DenseHalf*) override;
+  void prepare(const ContactProblem& problem, const DenseWhitenedJacobian*) override;
   void start(const Vector& impulse) override;
   double residual(const Vector& impulse) override;
   bool direction(const GroupBlocks& derivative) override;
@@ -46,7 +46,7 @@ class TreesSystem final : public StateSystem {
   bool factorize_couplings();
 
   const ContactProblem* problem_ = nullptr;
-  TreeHalves halves_;
+  TreeWhitenedJacobians whitened_;
   std::vector<DenseNewton> newton_;  // of the trees
   std::vector<Coupling> couplings_;
   std::vector<Index> coupling_of_;  // [constraints], -1 for all others
@@ -58,32 +58,32 @@ class TreesSystem final : public StateSystem {
   Vector residual_;
 };
 
-void TreesSystem::prepare(const ContactProblem& problem, const DenseHalf*) {
+void TreesSystem::prepare(const ContactProblem& problem, const DenseWhitenedJacobian*) {
   problem_ = &problem;
-  halves_.assemble(problem);
-  for (Vector* v : {&state_, &residual_, &direction_}) v->resize(halves_.dofs());
+  whitened_.assemble(problem);
+  for (Vector* v : {&state_, &residual_, &direction_}) v->resize(whitened_.dofs());
   if (newton_.size() < static_cast<std::size_t>(problem.tree_count())) newton_.resize(problem.tree_count());
   couplings_.clear();
   coupling_rows_ = 0;
   coupling_of_.assign(problem.constraint_count(), -1);
   couplings_.reserve(problem.constraint_count());
-  solved_.resize(halves_.entry_count());
-  const auto rows = static_cast<std::size_t>(halves_.coupling_rows());
+  solved_.resize(whitened_.entry_count());
+  const auto rows = static_cast<std::size_t>(whitened_.coupling_rows());
   matrix_.resize(rows * rows);
   rhs_.resize(rows);
   exchanges_.resize(rows);
 }
 
 void TreesSystem::start(const Vector& impulse) {
-  state_ = halves_.free();
-  halves_.add_impulses(impulse, 1.0, state_);
-  halves_.multiply_transposed(state_, velocity_);
+  state_ = whitened_.free();
+  whitened_.add_impulses(impulse, 1.0, state_);
+  whitened_.multiply_transposed(state_, velocity_);
   velocity_ += problem_->bias();
 }
 
 double TreesSystem::residual(const Vector& impulse) {
-  residual_ = state_ - halves_.free();
-  halves_.add_impulses(impulse, -1.0, residual_);
+  residual_ = state_ - whitened_.free();
+  whitened_.add_impulses(impulse, -1.0, residual_);
   return residual_.norm();
 }
 
@@ -100,7 +100,7 @@ void TreesSystem::choose_couplings(const GroupBlocks& derivative) {
   for (Index i = 0; i < problem_->constraint_count(); ++i) {
     coupling_of_[i] = -1;
     const Index rows = problem_->rows(i);
-    if (!halves_.couples(i) || derivative.block(i, rows).isZero(0.0)) continue;
+    if (!whitened_.couples(i) || derivative.block(i, rows).isZero(0.0)) continue;
     coupling_of_[i] = static_cast<Index>(couplings_.size());
     Coupling& coupling = couplings_.emplace_back();
     coupling.row = coupling_rows_;
@@ -119,11 +119,11 @@ void TreesSystem::choose_couplings(const GroupBlocks& derivative) {
 
 bool TreesSystem::factorize_trees(const GroupBlocks& derivative) {
   for (Index t = 0; t < problem_->tree_count(); ++t) {
-    const TreeHalves::Tree& tree = halves_.tree(t);
+    const TreeWhitenedJacobians::Tree& tree = whitened_.tree(t);
     newton_[t].begin(tree.dofs, tree.end - tree.begin, tree.rows);
-    for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
-      if (halves_.couples(piece.constraint)) continue;
-      newton_[t].add(halves_.columns(piece), problem_->scale(piece.constraint),
+    for (const TreeWhitenedJacobians::Piece& piece : whitened_.pieces(tree)) {
+      if (whitened_.couples(piece.constraint)) continue;
+      newton_[t].add(whitened_.columns(piece), problem_->scale(piece.constraint),
                      derivative.block(piece.constraint, piece.rows));
     }
     if (interrupt_ != nullptr && (*interrupt_)()) return false;
@@ -135,9 +135,9 @@ bool TreesSystem::factorize_trees(const GroupBlocks& derivative) {
 // If all constraints are active.
 double TreesSystem::factor_flops() const {
   const auto cube = [](Index n) { return static_cast<double>(n) * n * n / 3.0; };
-  double sum = cube(halves_.coupling_rows());
+  double sum = cube(whitened_.coupling_rows());
   for (Index t = 0; t < problem_->tree_count(); ++t) {
-    const TreeHalves::Tree& tree = halves_.tree(t);
+    const TreeWhitenedJacobians::Tree& tree = whitened_.tree(t);
     sum += cube(std::min(tree.dofs, tree.rows)) + static_cast<double>(tree.rows) * tree.dofs * tree.dofs;
   }
   return sum;
@@ -145,10 +145,10 @@ double TreesSystem::factor_flops() const {
 
 void TreesSystem::solve_couplings() {
   for (Index t = 0; t < problem_->tree_count(); ++t) {
-    const TreeHalves::Tree& tree = halves_.tree(t);
-    for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
+    const TreeWhitenedJacobians::Tree& tree = whitened_.tree(t);
+    for (const TreeWhitenedJacobians::Piece& piece : whitened_.pieces(tree)) {
       if (coupling_of_[piece.constraint] < 0) continue;
-      const double* columns = halves_.columns(piece);
+      const double* columns = whitened_.columns(piece);
       double* solved = solved_.data() + piece.start;
       std::copy(columns, columns + tree.dofs * piece.rows, solved);
       for (Index r = 0; r < piece.rows; ++r) newton_[t].solve_in_place(solved + r * tree.dofs);
@@ -161,16 +161,16 @@ bool TreesSystem::factorize_couplings() {
   std::fill_n(matrix_.begin(), static_cast<std::size_t>(n) * n, 0.0);
   Eigen::Map<Matrix> m(matrix_.data(), n, n);
   for (Index t = 0; t < problem_->tree_count(); ++t) {
-    const TreeHalves::Tree& tree = halves_.tree(t);
-    for (const TreeHalves::Piece& right : halves_.pieces(tree)) {
+    const TreeWhitenedJacobians::Tree& tree = whitened_.tree(t);
+    for (const TreeWhitenedJacobians::Piece& right : whitened_.pieces(tree)) {
       if (coupling_of_[right.constraint] < 0) continue;
       const Coupling& to = couplings_[coupling_of_[right.constraint]];
-      for (const TreeHalves::Piece& left : halves_.pieces(tree)) {
+      for (const TreeWhitenedJacobians::Piece& left : whitened_.pieces(tree)) {
         if (coupling_of_[left.constraint] < 0) continue;
         const Coupling& from = couplings_[coupling_of_[left.constraint]];
         for (Index c = 0; c < to.rows; ++c) {
           RowValues product = RowValues::Zero();
-          halves_.products(left, solved_.data() + right.start + c * tree.dofs, product.data());
+          whitened_.products(left, solved_.data() + right.start + c * tree.dofs, product.data());
           m.col(to.row + c).segment(from.row, from.rows) += from.left.lazyProduct(product.head(from.rows));
         }
       }
@@ -186,13 +186,13 @@ bool TreesSystem::direction_again() {
   direction_ = -residual_;
   std::fill_n(rhs_.begin(), coupling_rows_, 0.0);
   for (Index t = 0; t < problem_->tree_count(); ++t) {
-    const TreeHalves::Tree& tree = halves_.tree(t);
+    const TreeWhitenedJacobians::Tree& tree = whitened_.tree(t);
     newton_[t].solve_in_place(direction_.data() + tree.dof);
-    for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
+    for (const TreeWhitenedJacobians::Piece& piece : whitened_.pieces(tree)) {
       if (coupling_of_[piece.constraint] < 0) continue;
       const Coupling& coupling = couplings_[coupling_of_[piece.constraint]];
       RowValues product = RowValues::Zero();
-      halves_.products(piece, direction_.data() + tree.dof, product.data());
+      whitened_.products(piece, direction_.data() + tree.dof, product.data());
       Eigen::Map<Vector>(rhs_.data() + coupling.row, coupling.rows) -=
           coupling.left.lazyProduct(product.head(coupling.rows));
     }
@@ -200,8 +200,8 @@ bool TreesSystem::direction_again() {
   if (coupling_rows_ > 0) {
     solve_lu(matrix_.data(), coupling_rows_, coupling_rows_, exchanges_.data(), rhs_.data());
     for (Index t = 0; t < problem_->tree_count(); ++t) {
-      const TreeHalves::Tree& tree = halves_.tree(t);
-      for (const TreeHalves::Piece& piece : halves_.pieces(tree)) {
+      const TreeWhitenedJacobians::Tree& tree = whitened_.tree(t);
+      for (const TreeWhitenedJacobians::Piece& piece : whitened_.pieces(tree)) {
         if (coupling_of_[piece.constraint] < 0) continue;
         const Coupling& coupling = couplings_[coupling_of_[piece.constraint]];
         add_columns(solved_.data() + piece.start, tree.dofs, piece.rows, rhs_.data() + coupling.row, 1.0,
@@ -209,7 +209,7 @@ bool TreesSystem::direction_again() {
       }
     }
   }
-  halves_.multiply_transposed(direction_, velocity_direction_);
+  whitened_.multiply_transposed(direction_, velocity_direction_);
   return direction_.allFinite();
 }
 
