@@ -3,7 +3,7 @@
 import { createServer, IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chunk_text, in_html, TestFrame } from "./encoder";
-import { template } from "./browser";
+import { template, until } from "./browser";
 import { world } from "./scenes";
 
 export class ToyServer {
@@ -13,6 +13,7 @@ export class ToyServer {
   playing = true;
   time = 0;
   step = 0;
+  ticks = 0; // of the timer, playing or not
   speed = 1;
   gravity = [0, 0, -9.81];
   control = 0;
@@ -30,9 +31,19 @@ export class ToyServer {
 
   async start(port = 0) {
     this.server = createServer((request, reply) => void this.handle(request, reply));
-    await new Promise<void>((resolve) => this.server!.listen(port, "127.0.0.1", resolve));
+    // A port that was given up a moment ago may have been lent to a connection meanwhile.
+    await until(`port ${port}`, () => new Promise<string>((resolve) => {
+      const failed = (error: Error) => resolve(String(error));
+      this.server!.once("error", failed).listen(port, "127.0.0.1", () => {
+        this.server!.off("error", failed);
+        resolve("");
+      });
+    }), (error) => error === "");
     this.port = (this.server.address() as AddressInfo).port;
-    this.timer = setInterval(() => this.playing && this.advance(), 20);
+    this.timer = setInterval(() => {
+      ++this.ticks;
+      if (this.playing) this.advance();
+    }, 20);
   }
 
   async stop() {

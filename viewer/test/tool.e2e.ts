@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
-import { CHROMIUM, launch, open, ready } from "./browser";
+import { CHROMIUM, DRAWN, launch, open, PATIENCE, press, ready, says, shows, until, value } from "./browser";
 
 const TRIBO = process.env.TRIBO ?? "";
 const skip = !CHROMIUM ? "no Chromium on this machine (Debian: apt-get install chromium)" : !existsSync(TRIBO) ? "TRIBO does not name the tool" : false;
@@ -21,9 +21,6 @@ after(async () => {
   await browser?.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-const value = <T>(page: Page, f: string) => page.evaluate(`(() => { const t = window.tribo; return ${f}; })()`) as Promise<T>;
-const until = (page: Page, f: string) => page.waitForFunction(`(() => { const t = window.tribo; return t && (${f}); })()`, undefined, { timeout: 30000 });
 
 // Numbers of a dataset, by h5dump.
 function dataset(name: string, path: string): number[] {
@@ -43,15 +40,14 @@ test("a run opens without error or request, and its pictures change", { skip }, 
   tribo("sim", "--scene", "clutter", "--set", "bodies=12", "--time", "1", "--quiet", "--record", "run.html");
   const { page, errors, requests } = await open(browser, url("run.html"));
   await ready(page);
-  await until(page, "t.frames[0] >= 61");
+  assert.ok((await value<number[]>(page, "t.frames"))[0] >= 61);
   const shot = async (t: number) => {
     await page.evaluate((x) => (window as any).tribo.seek(x), t);
     await ready(page);
     return (await page.locator("#stage").screenshot()).toString("base64");
   };
   assert.notEqual(await shot(0), await shot(1));
-  await page.keyboard.press("Space");
-  await page.keyboard.press("Space");
+  await press(page, "Space", "Space");
   assert.deepEqual(errors, []);
   assert.equal(requests.length, 1);
   await page.context().close();
@@ -65,13 +61,13 @@ test("contacts of the page are those of the recording", { skip: skip || (has_h5d
   const last = start.length - 2;
   const { page, errors } = await open(browser, url("block.html") + "#t=0.1");
   await ready(page);
-  await until(page, `t.frame[0] === ${last}`);
+  assert.equal(await value<number>(page, "t.frame[0]"), last);
   assert.equal(await value<number>(page, "t.contacts[0]"), start[last + 1] - start[last]);
   const c = start[last];
   const vector = (name: string) => columns[name].slice(3 * c, 3 * c + 3);
   const at = await value<[number, number]>(page, `t.screen(${vector("position")})`);
   await page.mouse.click(at[0], at[1]);
-  await page.waitForSelector("[data-number=gap]");
+  await shows(page, "document.querySelector('[data-number=gap]') !== null");
   const shown = (await value<any>(page, "t.contact"))!;
   // The contact that was clicked is the one at that place; its numbers are rounded as chunk.h says.
   const length = (v: number[]) => Math.hypot(...v);
@@ -111,8 +107,8 @@ test("a page that was cut opens with a message", { skip }, async () => {
   const whole = readFileSync(file("dominos.html"));
   writeFileSync(file("cut.html"), whole.subarray(0, whole.length - 3000));
   const { page, errors } = await open(browser, url("cut.html"));
-  await page.waitForFunction(() => (window as any).triboReady === true);
-  await page.waitForFunction(() => /cut|missing/.test(document.getElementById("notices")!.innerText));
+  await shows(page, "window.triboReady === true");
+  await says(page, "#notices", /cut|missing/);
   assert.ok((await value<number[]>(page, "t.frames"))[0] >= 60);
   assert.deepEqual(errors, []);
   await page.context().close();
@@ -129,46 +125,51 @@ test("a picture without a window", { skip }, async () => {
 test("live: pause, push, second viewer, reload, wrong token, reset", { skip }, async () => {
   const child: ChildProcess = spawn(TRIBO, ["sim", "--scene", "stack", "--set", "boxes=1", "--view", "0"], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   try {
-    const address = await new Promise<string>((resolve, reject) => {
-      let text = "";
-      child.stderr!.on("data", (data) => {
-        text += data;
-        const found = /http:\S+token=\w+/.exec(text);
-        if (found) resolve(found[0]);
-      });
-      child.on("exit", () => reject(new Error(text)));
-    });
+    let text = "";
+    child.stderr!.on("data", (data) => { text += data; });
+    const address = (await until("the address", () => {
+      assert.equal(child.exitCode, null, text);
+      return /http:\S+token=\w+(?=\s)/.exec(text)?.[0];
+    }))!;
     const refused = await fetch(address.replace(/token=./, "token=x"));
     assert.equal(refused.status, 403);
     const { page, errors } = await open(browser, address);
-    await until(page, "t.connection === 'connected' && t.status?.state === 'playing' && t.time > 0");
+    await shows(page, `t.connection === 'connected' && t.status?.state === 'playing' && ${DRAWN} > 0`);
     const x = await value<number>(page, "t.position(1)[0]");
     const command = (body: object) => page.evaluate(async ([text, query]) => {
       const reply = await fetch("/command" + query, { method: "POST", body: text });
       return reply.json();
     }, [JSON.stringify(body), new URL(address).search] as const);
     assert.equal((await command({ do: "push", body: 1, point: [x, 0, 0.05], force: [60, 0, 0], seconds: 0.1 })).ok, true);
-    await until(page, `t.position(1)[0] > ${x + 0.01}`);
+    await shows(page, `t.position(1)[0] > ${x + 0.01}`);
     await page.locator("#live button", { hasText: "Pause" }).click();
-    await until(page, "t.status.state === 'paused'");
-    await page.waitForTimeout(200);
-    const still = await value<number>(page, "t.time");
-    await page.waitForTimeout(300);
-    assert.equal(await value<number>(page, "t.time"), still);
+    await shows(page, "t.status?.state === 'paused'");
+    const still = await value<number>(page, "t.status.time");
+    const stands = (p: Page) => shows<number>(p, DRAWN, (time) => Math.abs(time - still) < 1e-9);
+    await stands(page); // frames that were under way are there
+    const times = `[t.time, ${DRAWN}, t.status.time]`;
+    const before = await value<number[]>(page, times);
+    await page.waitForTimeout(300); // in which nothing may happen
+    assert.deepEqual(await value<number[]>(page, times), before);
     const second = await open(browser, address);
-    await until(second.page, `t.connection === 'connected' && Math.abs(t.time - ${still}) < 1e-9`);
+    await stands(second.page);
     assert.deepEqual(await value(second.page, "[...t.position(1)]"), await value(page, "[...t.position(1)]"));
     await page.reload();
-    await until(page, `t.connection === 'connected' && Math.abs(t.time - ${still}) < 1e-9`);
+    await stands(page);
+    await shows(page, "t.connection === 'connected'");
     const dumped = await command({ do: "save" });
     assert.equal(dumped.ok, true);
     assert.ok(statSync(dumped.file).size > 100000);
     await page.locator("#live button", { hasText: "Reset" }).click();
-    await until(page, "t.time === 0");
+    await shows(page, `${DRAWN} === 0`);
     assert.deepEqual([...errors, ...second.errors], []);
     await second.page.context().close();
     await page.context().close();
   } finally {
+    // It works in the folder that is removed in the end.
     child.kill("SIGINT");
+    const last_resort = setTimeout(() => child.kill("SIGKILL"), PATIENCE / 2);
+    await until("tribo's end", () => child.exitCode ?? child.signalCode, (end) => end !== null);
+    clearTimeout(last_resort);
   }
 });
