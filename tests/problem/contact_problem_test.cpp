@@ -270,5 +270,17 @@ TEST(ContactProblem, BuilderDoesNotGoOnAfterARefusal) {
   EXPECT_THROW(builder.build(), InvalidInput);
 }
 
+// A box whose bounds are refused must not stay behind without them: that is a rigid joint.
+TEST(ContactProblem, RefusedBoxLeavesNothingBehind) {
+  ContactProblemBuilder builder;
+  builder.add_tree(Mat3::Identity(), Vec3::Zero());
+  const JacobianPiece piece{0, Matrix::Ones(1, 3)};
+  EXPECT_THROW(builder.add_box(1.0, -1.0, {&piece, 1}), InvalidInput);
+  builder.add_unilateral({&piece, 1});
+  const ContactProblem problem = builder.build();
+  EXPECT_EQ(problem.constraint_count(), 1);
+  EXPECT_EQ(problem.kind(0), ConstraintKind::unilateral);
+}
+
 }  // namespace
 }  // namespace tribo

@@ -15,6 +15,7 @@
 #include "tribo/problem/certificate.h"
 #include "tribo/problem/islands.h"
 #include "tribo/problem/problem_filler.h"
+#include "tribo/problem/sparse_mass.h"
 
 namespace tribo {
 namespace {
@@ -205,6 +206,45 @@ TEST(SparseTrees, FillerMakesWhatTheBuilderMakes) {
   filler.add_unit_tree(1, &one);
   ASSERT_TRUE(filler.finish());
   EXPECT_FALSE(problem.has_sparse_trees());
+}
+
+// begin() cannot empty what a copy of the problem still has; add_sparse_tree() finds it with its old trees.
+TEST(SparseTrees, FillerForgetsTreesThatACopyHeldWhenItBegan) {
+  test::Random random(17);
+  const auto mass = factor_of(test::lattice_mass(random, 3, 3, 2, 4.0));
+  const Vector momentum = random.vector(mass->size());
+  ProblemFiller filler;
+  ContactProblem problem;
+  fill(filler, problem, mass, random, nullptr);
+  ContactProblem copy = problem;
+  filler.begin(problem, 0);
+  copy = ContactProblem();
+  filler.add_sparse_tree(mass, momentum.data());
+  ASSERT_TRUE(filler.finish());
+  ContactProblemBuilder builder;
+  builder.add_sparse_tree(mass, momentum);
+  EXPECT_TRUE(problem == builder.build());
+}
+
+// The factor of an indefinite matrix has numbers that look like one.
+TEST(SparseTrees, RefusesAFactorThatFailed) {
+  Sparse indefinite(3, 3);
+  for (Index k = 0; k < 3; ++k) indefinite.insert(k, k) = k < 2 ? 1.0 : -1.0;
+  const auto factor = std::make_shared<SparseFactor>();
+  ASSERT_FALSE(factorize_sparse(indefinite, 0, *factor));
+  const Vec3 momentum(0.0, 0.0, -1.0);
+  ContactProblemBuilder builder;
+  builder.add_sparse_tree(factor, momentum);
+  builder.add_contact(0.5, {{0, Mat3::Identity()}});
+  EXPECT_THROW(builder.build(), InvalidInput);
+  ProblemFiller filler;
+  ContactProblem problem;
+  const Mat3 block = Mat3::Identity();
+  filler.begin(problem, 1);
+  const Index tree = filler.add_sparse_tree(factor, momentum.data());
+  filler.add_constraint({.kind = ConstraintKind::contact, .friction = 0.5});
+  filler.add_sparse_piece(tree, 0, 3, block.data());
+  EXPECT_FALSE(filler.finish());
 }
 
 TEST(SparseTrees, FillingAgainAllocatesNothing) {

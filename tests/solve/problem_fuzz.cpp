@@ -1,6 +1,7 @@
 // Random small problems of every nasty sort, through every solver: extreme friction and masses, duplicate and
 // opposing contacts, sparse trees, rank-deficient and contradictory constraints, idle rows, degenerate boxes, rows
-// in units of 1e+-30, free motions that ask for nothing but rounding, numbers around 1e-150.
+// in units of 1e+-30, free motions that ask for nothing but rounding, numbers around 1e-150; from zero and from impulses
+// that have nothing to do with the problem.
 //
 //   tribo_problem_fuzz [--seconds S] [--cases N] [--seed K]
 //
@@ -54,6 +55,9 @@ class CaseMaker {
     made.problem = builder.build();
     return made;
   }
+
+  // Impulses that have nothing to do with the problem.
+  Vector start(Index rows) { return unit_ * random_.log_uniform(1e-3, 1e3) * random_.vector(rows); }
 
  private:
   int below(int count) { return static_cast<int>(random_.uniform(0.0, count - 1e-9)); }
@@ -136,7 +140,9 @@ class CaseMaker {
         const double infinity = std::numeric_limits<double>::infinity();
         const double lower = chance(0.2) ? -infinity : -random_.log_uniform(1e-3, 10.0);
         const double upper = chance(0.2) ? infinity : chance(0.1) && lower > -infinity ? lower : 1.0;
-        builder.add_box(lower, upper, made, bias(made)[0], soft);
+        // Some do not hold zero: an impulse that acts whatever the velocities.
+        const double away = !plain_ && chance(0.15) ? unit_ * random_.uniform(-30.0, 30.0) : 0.0;
+        builder.add_box(lower + away, upper + away, made, bias(made)[0], soft);
       }
     }
   }
@@ -179,15 +185,15 @@ class CaseMaker {
   std::vector<JacobianPiece> last_;
 };
 
-// Empty: all is well.
-std::string complaint(const Case& made, Solver& solver, Law law) {
+// Empty: all is well. From `start`, or from zero.
+std::string complaint(const Case& made, Solver& solver, Law law, const Vector* start) {
   Settings settings;
   settings.tolerance = kTolerance;
   settings.law = law;
   settings.max_iterations = 500;
   settings.time_limit = 0.1;
   Solution solution;
-  const Report report = solver.solve(made.problem, settings, solution);
+  const Report report = solver.solve(made.problem, settings, solution, start);
   if (!solution.impulse.allFinite() || !solution.velocity.allFinite()) return "the solution is not finite";
   if (!report.certificate.is_finite()) return "the certificate is not finite";
   if (report.status != Status::converged) return "";
@@ -219,6 +225,7 @@ int fuzz(double seconds, std::uint64_t most, std::uint64_t seed) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > seconds) break;
     CaseMaker maker(seed * 0x9e3779b9u + cases);
     const Case made = maker.make();
+    const Vector start = maker.start(made.problem.row_count());
     // The default solver every time, one of the others in turn.
     for (const std::size_t s : {std::size_t{0}, 1 + static_cast<std::size_t>(cases % (solvers.size() - 1))}) {
       Solver& solver = *solvers[s];
@@ -226,7 +233,7 @@ int fuzz(double seconds, std::uint64_t most, std::uint64_t seed) {
       const Law law = convex || !solver.supports(Law::exact) ? Law::convex : Law::exact;
       std::string wrong;
       try {
-        wrong = complaint(made, solver, law);
+        wrong = complaint(made, solver, law, cases % 5 == 4 ? &start : nullptr);
       } catch (const std::exception& error) {
         wrong = fmt::format("exception: {}", error.what());
       }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace tribo {
@@ -63,6 +64,8 @@ bool SparseFactor::factorize(const LowerColumns& lower) {
   reserve(stack_, plan_.stack);
   for (std::size_t p = 0; p < value_.size(); ++p) factor_[plan_.entry[p]] += value_[p];
   usable_ = eliminate();
+  // What elimination leaves looks like a factor: whoever takes it for one shall see that it is none.
+  if (!usable_) std::fill(factor_.begin(), factor_.end(), std::numeric_limits<double>::quiet_NaN());
   return usable_;
 }
 

@@ -127,41 +127,14 @@ bool Certificate::is_finite() const {
 
 namespace {
 
-// sqrt(sum_i |map_i|^2) with step 1, mixed units. The squares of very small and very large problems leave the range of
-// doubles: they are scaled then.
-double plain_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
-  const auto sum = [&](double unit) {
-    double total = 0.0;
-    for (Index i = 0; i < problem.constraint_count(); ++i) {
-      with_local(problem, i, impulse, velocity, law, [&](const auto& local) {
-        const auto map = map_of(local, 1.0);
-        total += squared(decltype(map)(map / unit));
-      });
-    }
-    return total;
-  };
-  const double total = sum(1.0);
-  if (is_safe_square(total) || std::isnan(total)) return std::sqrt(total);
-  double most = 0.0;
-  for (Index i = 0; i < problem.constraint_count(); ++i) {
-    with_local(problem, i, impulse, velocity, law,
-               [&](const auto& local) { most = std::max(most, largest(map_of(local, 1.0))); });
-  }
-  return most > 0.0 && std::isfinite(most) ? most * std::sqrt(sum(most)) : most;
-}
-
-template <int N>
-VecN<N> strict_map(const LocalCone<N>& local) {
-  return local.lambda - project_strict(VecN<N>(local.lambda - local.w), local.friction);
-}
-double strict_map(const LocalRow& local) { return map_of(local, 1.0); }
-
-// plain_norm() with the strict operator for contacts.
-double strict_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
+// sqrt(sum_i |map_i|^2) where the squares leave the range of doubles: one pass, relative to the largest so far.
+template <class Map>
+double scaled_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law,
+                   const Map& map) {
   double largest = 0.0, scaled = 0.0;  // largest^2 scaled is the sum of squares
   for (Index i = 0; i < problem.constraint_count(); ++i) {
     const double size = with_local(problem, i, impulse, velocity, law,
-                                   [](const auto& local) { return size_of(strict_map(local)); });
+                                   [&](const auto& local) { return size_of(map(local)); });
     if (!std::isfinite(size)) return size;
     if (size > largest) {
       scaled = 1.0 + scaled * (largest / size) * (largest / size);
@@ -172,6 +145,24 @@ double strict_norm(const ContactProblem& problem, const Vector& impulse, const V
   }
   return largest * std::sqrt(scaled);
 }
+
+// sqrt(sum_i |map_i|^2) of the natural maps with step 1, mixed units.
+double plain_norm(const ContactProblem& problem, const Vector& impulse, const Vector& velocity, Law law) {
+  const auto map = [](const auto& local) { return map_of(local, 1.0); };
+  double total = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    with_local(problem, i, impulse, velocity, law, [&](const auto& local) { total += squared(map(local)); });
+  }
+  if (is_safe_square(total) || std::isnan(total)) return std::sqrt(total);
+  return scaled_norm(problem, impulse, velocity, law, map);
+}
+
+// The natural map with the strict operator for contacts.
+template <int N>
+VecN<N> strict_map(const LocalCone<N>& local) {
+  return local.lambda - project_strict(VecN<N>(local.lambda - local.w), local.friction);
+}
+double strict_map(const LocalRow& local) { return map_of(local, 1.0); }
 
 void raise_idle(const ContactProblem& problem, Law law, Worst& worst) {
   if (problem.idle_count() == 0) return;
@@ -356,7 +347,9 @@ Certificate Certifier::judge(const ContactProblem& problem, const Vector& impuls
   }
   const Index divisor = problem.contact_count() > 0 ? problem.contact_count() : problem.constraint_count();
   const double strict =
-      is_safe_square(strict_squared) ? std::sqrt(strict_squared) : strict_norm(problem, impulse, u, law);
+      is_safe_square(strict_squared)
+          ? std::sqrt(strict_squared)
+          : scaled_norm(problem, impulse, u, law, [](const auto& local) { return strict_map(local); });
   out.lee_residual = strict / std::max<Index>(1, divisor);
   // In Delassus form the generalised velocity is a by-product of the lift, not part of the problem.
   if (!problem.has_delassus()) out.momentum = momentum_residual(problem, impulse, v);

@@ -296,12 +296,12 @@ Index ContactProblemBuilder::add_bilateral(std::span<const JacobianPiece> pieces
 
 Index ContactProblemBuilder::add_box(double lower, double upper, std::span<const JacobianPiece> pieces,
                                      double bias, double compliance, std::uint64_t key) {
-  const Index i = add_scalar(ConstraintKind::box, pieces, bias, compliance, key);
   if (std::isnan(lower) || std::isnan(upper) || lower > upper ||
       lower == std::numeric_limits<double>::infinity() || upper == -std::numeric_limits<double>::infinity()) {
-    throw InvalidInput(
-        fmt::format("bounds of box {} are [{}, {}]: lower must not exceed upper", i, lower, upper));
+    throw InvalidInput(fmt::format("bounds of box {} are [{}, {}]: lower must not exceed upper",
+                                   problem_.constraint_count(), lower, upper));
   }
+  const Index i = add_scalar(ConstraintKind::box, pieces, bias, compliance, key);
   problem_.lower_.back() = lower;
   problem_.upper_.back() = upper;
   return i;

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "tribo/problem/constraints.h"
+#include "tribo/problem/local_conditions.h"
 
 namespace tribo {
 namespace {
+
+using detail::largest_entry;
 
 constexpr long double kRoundoff = std::numeric_limits<long double>::epsilon();
 // A constraint is named where |y_i| sqrt(w_i) is at least this share of the largest: below it is rounding of the
@@ -20,10 +22,6 @@ constexpr double kConeRounding = 1e-12;
 // the classical bound.
 double rounding_of(const ContactProblem& problem, long double size) {
   return static_cast<double>(2.0L * kRoundoff * (problem.row_count() + 1) * size);
-}
-
-double largest_entry(const ContactProblem& problem, Index i, const Vector& x) {
-  return x.segment(problem.row(i), problem.rows(i)).lpNorm<Eigen::Infinity>();
 }
 
 // Entry of the normal and |tangent| of a contact; of a scalar row its entry and 0.

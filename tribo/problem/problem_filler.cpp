@@ -38,7 +38,7 @@ void ProblemFiller::begin(ContactProblem& problem, Index constraints) {
   problem.delassus_.reset();
   problem.structure_.clear();
   problem.sparse_.reset();
-  if (memory_ && memory_.use_count() == 1) memory_->clear();
+  if (memory_ && memory_.use_count() == 1) memory_->clear();  // the owner of a factor asks use_count()
   problem.contact_count_ = 0;
   problem.rigid_ = true;
   problem.has_friction_ = false;
@@ -58,8 +58,12 @@ Index ProblemFiller::add_unit_tree(Index dofs, const double* momentum) {
 Index ProblemFiller::add_sparse_tree(const std::shared_ptr<const SparseFactor>& mass,
                                      const double* momentum) {
   std::shared_ptr<SparseTrees>& sparse = problem_->sparse_;
-  if (!sparse) sparse = memory_ && memory_.use_count() == 1 ? memory_ : std::make_shared<SparseTrees>();
-  memory_ = sparse;
+  if (!sparse) {
+    // A copy of the problem filled last may have had it until now: it is not always empty.
+    if (!memory_ || memory_.use_count() > 1) memory_ = std::make_shared<SparseTrees>();
+    memory_->clear();
+    sparse = memory_;
+  }
   const double rest = 0.0;  // of the single degree of freedom that stands for the tree until finish()
   const Index tree = add_unit_tree(1, &rest);
   sparse->add_tree(tree, mass, momentum);

@@ -112,6 +112,7 @@ bool SparseTrees::find_root(SparseTree& tree) {
   tree.touched = own_;
   tree.root_version_ = 0;
   tree.mass->inverse_block(tree.touched, inverse_, scratch_.factor);
+  if (!inverse_.allFinite()) return false;  // the factor of a matrix that is not positive definite
   if (Eigen::LLT<Eigen::Ref<Matrix>>(inverse_).info() != Eigen::Success) return false;
   tree.root = inverse_.triangularView<Eigen::Lower>().transpose();
   tree.root_version_ = tree.mass->version();

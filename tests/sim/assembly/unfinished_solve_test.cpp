@@ -61,6 +61,23 @@ TEST(UnfinishedSolve, LeavesAloneWhatNoLimitOfTimeEnded) {
   EXPECT_TRUE(u.solution.impulse.isZero(0.0));
 }
 
+// A step of Newton's method may leave contacts that pull, or have more friction than there is.
+TEST(UnfinishedSolve, BringsImpulsesIntoTheirSets) {
+  Unfinished u = nothing_yet(Status::iteration_limit);
+  for (Index i = 0; i < u.problem.constraint_count(); ++i) {
+    u.solution.impulse.segment<3>(u.problem.row(i)) = i % 2 == 0 ? Vec3(0.1, 0.0, -0.2) : Vec3(3.0, 0.0, 0.1);
+  }
+  u.report.certificate = certify(u.problem, u.solution, Law::exact);
+  const double error = UnfinishedSolve().finish(u.problem, u.settings, nullptr, u.report, u.solution);
+  const Certificate after = certify(u.problem, u.solution, Law::exact);
+  EXPECT_LT(after.cone_primal.value, 1e-12);
+  EXPECT_LT(after.momentum, 1e-12);
+  EXPECT_NEAR(error, after.error.value, 1e-12 * error);
+  Vector scratch, velocity;
+  u.problem.velocity_of(u.solution.impulse, scratch, velocity);
+  EXPECT_LT((velocity - u.solution.velocity).norm(), 1e-12 * velocity.norm());
+}
+
 TEST(UnfinishedSolve, KeepsTwoFifthsOfALimit) {
   Settings settings;
   EXPECT_EQ(UnfinishedSolve::of_solver(settings).time_limit, settings.time_limit);  // none

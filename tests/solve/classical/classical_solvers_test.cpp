@@ -11,6 +11,8 @@
 #include "tribo/generate/generators.h"
 #include "tribo/problem/contact_problem_builder.h"
 #include "tribo/solve/catalogue.h"
+#include "tribo/solve/driver/loop_solver.h"
+#include "tribo/solve/driver/monitor.h"
 
 namespace tribo {
 namespace {
@@ -198,6 +200,24 @@ TEST(ClassicalSolvers, RegularisedSweepsAreProximal) {
   }
 }
 
+// What an inner engine had when the time was over may be the best there is: a single sweep, better than zero.
+TEST(ClassicalSolvers, TimeOverInAnInnerProblemKeepsItsIterate) {
+  const ContactProblem problem = test::tower(3, 1.0, false);
+  for (const char* name : {"ppa-nsgs-ac", "aclm-nsgs-fp-vi-upk", "tresca-fp-vi-upk"}) {
+    const auto inner = make_solver(name);
+    double before = 0.0, after = 0.0;
+    LoopSolver solver("test", [&](const ContactProblem&, Monitor& monitor) {
+      before = monitor.best_error();
+      monitor.run(*inner, {.seconds = 0.0});
+      after = monitor.best_error();
+      return Status::stalled;
+    });
+    Solution solution;
+    solver.solve(problem, test::to(1e-9), solution);
+    EXPECT_LT(after, 0.9 * before) << name;
+  }
+}
+
 // Four corners under a cube at rest share its weight in many ways: Tikhonov's kind chooses the least impulses, which are
 // equal ones, the proximal kind what is near to the start.
 TEST(ClassicalSolvers, TikhonovChoosesTheLeastImpulses) {
@@ -312,6 +332,30 @@ TEST(FacetedCones, ScalingChangesNoSolution) {
       EXPECT_LT((solution.impulse - Vec3(0.0, -0.4e3, 1e3)).norm(), 1e-5) << method << scaled;
     }
   }
+}
+
+// A sliding contact whose friction presses it down: the bounds of dantzig converge linearly while its basis stays, so that
+// rounds without a pivot have to count, or neither iterations nor time would end them.
+TEST(FacetedCones, RoundsWithoutPivotsAreIterations) {
+  Mat3 w = Mat3::Identity();  // A^-1
+  w(0, 2) = w(2, 0) = 0.8;
+  const Mat3 mass = w.inverse();
+  ContactProblemBuilder builder;
+  builder.add_tree(0.5 * (mass + mass.transpose()), mass * Vec3(2.0, 0.0, -1.0));
+  builder.add_contact(0.5, {{0, Mat3::Identity()}});
+  const ContactProblem problem = builder.build();
+  Solution solution;
+  const auto solver = make_solver("dantzig:facets=4");
+  const Report report = solver->solve(problem, test::to(1e-9), solution);
+  EXPECT_EQ(report.status, Status::converged);
+  EXPECT_NEAR(solution.impulse[2], 1.0 / (1.0 - 0.5 * 0.8), 1e-8);
+  EXPECT_GT(report.iterations, 20);
+  Settings few = test::to(1e-9);
+  few.max_iterations = 10;
+  const Report ended = solver->solve(problem, few, solution);
+  EXPECT_EQ(ended.status, Status::iteration_limit);
+  EXPECT_LE(ended.iterations, 10);
+  EXPECT_GT(ended.faceted_error, 1e-6);
 }
 
 TEST(FacetedCones, RefuseLargeProblemsByStatus) {

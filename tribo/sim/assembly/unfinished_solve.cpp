@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tribo/problem/passive_impulse.h"
+#include "tribo/problem/sparse_trees.h"
 #include "tribo/solve/catalogue.h"
 
 namespace tribo {
@@ -17,6 +18,23 @@ constexpr Index kSweeps = 100;
 // Scaled error above which sweeps are tried: a thousandth of the largest impulse, near what they reach from the impulses of the
 // step before.
 constexpr double kEnough = 1e-3;
+// Impulses farther from their sets than this, relative to the largest of them, are no rounding.
+constexpr double kOutside = 1e-12;
+
+// Iterates of Newton's methods on nonsmooth equations may lie outside their sets: contacts would pull. Whether any did.
+bool bring_into_sets(const ContactProblem& problem, Solution& solution) {
+  Vector inside = solution.impulse, scratch;
+  project_impulse(problem, inside);
+  const double moved = (inside - solution.impulse).lpNorm<Eigen::Infinity>();
+  if (!(moved > kOutside * solution.impulse.lpNorm<Eigen::Infinity>())) return false;
+  solution.impulse = inside;
+  problem.velocity_of(inside, scratch, solution.velocity);
+  if (solution.generalized_velocity.size() > 0) {
+    SparseScratch sparse;
+    problem.full_velocity_of(inside, solution.generalized_velocity, sparse);
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -43,7 +61,8 @@ double UnfinishedSolve::finish(const ContactProblem& problem, const Settings& se
       std::swap(solution, swept_);
     }
   }
-  if (make_passive(problem, solution))
+  const bool projected = bring_into_sets(problem, solution);
+  if (make_passive(problem, solution) || projected)
     error = value_of(certify(problem, solution, settings.law), settings.measure);
   return error;
 }

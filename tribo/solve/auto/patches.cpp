@@ -119,7 +119,8 @@ std::span<const Index> PatchSolver::around_bad(const ContactProblem& problem, do
   return constraints_;
 }
 
-bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) {
+// The trees that constraints of the patch act on, with what they have without the impulses of the patch.
+void PatchSolver::extract_trees(const ContactProblem& problem, const Vector& impulse) {
   const BlockJacobian& jacobian = problem.jacobian();
   const BlockDiagonal& mass = problem.mass();
   const Index count = problem.constraint_count();
@@ -133,11 +134,9 @@ bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) 
     }
   }
   std::sort(trees_.begin(), trees_.end());
-  filler_.begin(part_, static_cast<Index>(constraints_.size()));
   for (std::size_t k = 0; k < trees_.size(); ++k) {
     const Index tree = trees_[k], n = mass.block_size(tree);
     local_tree_[tree] = static_cast<Index>(k);
-    // What the bodies have without the impulses of the patch.
     const auto v = motion_.segment(mass.block_start(tree), n);
     scratch_ = v;
     if (!mass.is_identity()) scratch_.noalias() = mass.block(tree).lazyProduct(v);
@@ -156,6 +155,12 @@ bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) 
       filler_.add_tree(n, mass.block(tree).data(), scratch_.data());
     }
   }
+}
+
+bool PatchSolver::extract(const ContactProblem& problem, const Vector& impulse) {
+  const BlockJacobian& jacobian = problem.jacobian();
+  filler_.begin(part_, static_cast<Index>(constraints_.size()));
+  extract_trees(problem, impulse);
   Index rows = 0;
   for (const Index i : constraints_) rows += problem.rows(i);
   start_.resize(rows);

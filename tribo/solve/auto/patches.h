@@ -61,6 +61,7 @@ class PatchSolver {
   void add_neighbours(const ContactProblem& problem, std::size_t begin, std::size_t end, double more_than,
                       std::size_t most);
   void add_rings(const ContactProblem& problem, Index rings, std::size_t most);
+  void extract_trees(const ContactProblem& problem, const Vector& impulse);
   bool extract(const ContactProblem& problem, const Vector& impulse);
   void put_back(const ContactProblem& problem, Vector& impulse);
 

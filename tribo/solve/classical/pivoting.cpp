@@ -80,10 +80,17 @@ class Pivoting final : public Solver {
     z_.setZero(matrix.rows());
     LcpEnd found = LcpEnd::solved;
     for (Index round = 0; round < kMostRounds && found == LcpEnd::solved; ++round) {
+      // A round may need no pivot, where the bounds move and the basis stays: it counts as one.
+      if (pivots_ >= monitor.iterations_left() || monitor.out_of_time(pivots_)) {
+        found = LcpEnd::limit;
+        break;
+      }
+      const Index before = pivots_;
       faceted_.set_bounds(z_, right_);
       right_ /= scale_;
       last_ = z_;
       found = dantzig_.solve(right_, meter(monitor), z_);
+      if (pivots_ == before) ++pivots_;
       refined_ = z_;
       if (found == LcpEnd::solved && faceted_.refine(plain, right_, refined_)) z_ = refined_;
       z_ *= scale_;

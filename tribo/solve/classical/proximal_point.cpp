@@ -34,7 +34,7 @@ class ProximalPoint final : public Solver {
       engine.run(subproblem_, next_, judge);
       done += std::max<Index>(judge.iterations(), 1);
       const bool solved = judge.converged();
-      if (monitor.out_of_time(done)) return Status::time_limit;
+      // Where the time is over, too, the last iterate of the inner engine is looked at: it may be the best there is.
       if (!next_.allFinite()) next_ = impulse_;
       if (options_.omega != 1.0) next_ = (1.0 - options_.omega) * impulse_ + options_.omega * next_;
       subproblem_.velocity(next_, velocity_);
