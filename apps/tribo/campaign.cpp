@@ -235,7 +235,8 @@ ExitCode CampaignCommand::measure_all() const {
   CampaignSettings settings = settings_of(collection);
   const Shard part = parse_shard(shard);
   const std::vector<CampaignFile> files = files_of(collection);
-  fs::create_directories(folder);
+  make_folder("--out", folder);
+  const FolderLock lock(folder);
   const std::vector<std::string> asked_solvers = settings.solvers;
   const std::vector<double> asked_tolerances = settings.tolerances;
   join(folder, settings);
@@ -305,7 +306,8 @@ ExitCode CampaignCommand::merge_all() const {
   if (const std::string missing = missing_shards(shards); !missing.empty())
     print_error(fmt::format("{} holds a part of the campaign: no shard {}", folder.string(), missing));
   put_in_order(rows, settings);
-  fs::create_directories(folder);
+  make_folder("", folder);
+  const FolderLock lock(folder);
   write_file(folder / kSettingsFile, to_json_text(settings));
   write_file(folder / kResultsFile, results_text(rows));
   write_pages(folder, settings, rows);

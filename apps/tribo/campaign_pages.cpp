@@ -133,14 +133,21 @@ std::string conclusion_section(const std::vector<CampaignRow>& rows) {
 
 }  // namespace
 
-std::string page_name(const std::string& family) {
-  std::string name = "family-";
-  for (const char c : family) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-    name += plain ? c : '_';
+std::vector<std::string> page_names(const std::vector<std::string>& families) {
+  std::vector<std::string> names;
+  for (const std::string& family : families) {
+    std::string stem = "family-";
+    for (const char c : family) {
+      const bool plain =
+          (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+      stem += plain ? c : '_';
+    }
+    std::string name = stem + ".html";
+    for (int k = 2; std::find(names.begin(), names.end(), name) != names.end(); ++k)
+      name = fmt::format("{}-{}.html", stem, k);
+    names.push_back(std::move(name));
   }
-  return name + ".html";
+  return names;
 }
 
 std::string overview_page(const CampaignSettings& settings, const std::vector<CampaignRow>& rows) {
@@ -154,8 +161,9 @@ std::string overview_page(const CampaignSettings& settings, const std::vector<Ca
       counted(static_cast<long long>(first.solvers().size()), "solver"),
       counted(static_cast<long long>(first.problems().size()), "contact problem"));
   body += facts(settings, rows) + "<nav>";
-  for (const std::string& family : families)
-    body += fmt::format("<a href=\"{}\">{}</a>", page_name(family), escape_html(family));
+  const std::vector<std::string> pages = page_names(families);
+  for (std::size_t k = 0; k < families.size(); ++k)
+    body += fmt::format("<a href=\"{}\">{}</a>", pages[k], escape_html(families[k]));
   body += "<a href=\"#conclusions\">the paper's conclusions</a></nav>\n<h2>Families</h2>\n";
   for (const double tolerance : tolerances) body += family_table(rows, tolerance);
   for (const double tolerance : tolerances)
@@ -183,8 +191,9 @@ std::string family_page(const CampaignSettings& settings, const std::vector<Camp
 
 void write_pages(const std::filesystem::path& folder, const CampaignSettings& settings,
                  const std::vector<CampaignRow>& rows) {
-  for (const std::string& family : families_of(rows))
-    write_file(folder / page_name(family), family_page(settings, rows, family));
+  const std::vector<std::string> families = families_of(rows), pages = page_names(families);
+  for (std::size_t k = 0; k < families.size(); ++k)
+    write_file(folder / pages[k], family_page(settings, rows, families[k]));
   write_file(folder / "index.html", overview_page(settings, rows));
 }
 

@@ -14,8 +14,8 @@ namespace tribo::cli {
 std::string overview_page(const CampaignSettings& settings, const std::vector<CampaignRow>& rows);
 std::string family_page(const CampaignSettings& settings, const std::vector<CampaignRow>& rows,
                         const std::string& family);
-// The name of a family's page.
-std::string page_name(const std::string& family);
+// The names of the families' pages, all different.
+std::vector<std::string> page_names(const std::vector<std::string>& families);
 
 // Writes index.html and the pages of the families into the folder.
 void write_pages(const std::filesystem::path& folder, const CampaignSettings& settings,

@@ -213,7 +213,7 @@ std::string tolerance_section(const ResultTable& results, double tolerance,
   const std::vector<std::size_t> order = best_solvers(results, kCurves);
   const Colors colors(results, order, settings.solvers);
   std::string text = fmt::format("<h2>Tolerance {} <span class=\"muted\">({} error)</span></h2>\n",
-                                 tolerance_text(tolerance), settings.measure);
+                                 tolerance_text(tolerance), escape_html(settings.measure));
   text += summary(results, colors);
   text +=
       "<p class=\"note\">CPU time of cold solves on one core. Ratios are to the fastest solver of this table "

@@ -280,12 +280,12 @@ ExitCode CollectCommand::run() const {
   if (folder.empty()) throw InvalidInput("name a folder for the collection: tribo collect DIR");
   if (jobs < 1 || jobs > 1024)
     throw InvalidInput(fmt::format("--jobs {}: it must be between 1 and 1024", jobs));
-  if (fs::exists(folder) && !fs::is_directory(folder))
-    throw InvalidInput(fmt::format("{}: is not a folder", folder));
   const fs::path root(folder);
+  make_folder("", root);
+  const FolderLock lock(root);
   CollectionJournal journal(root, small);
   for (const Family& family : chosen) {
-    fs::create_directories(root / family.name);
+    make_folder("", root / family.name);
     remove_unfinished(root / family.name);
   }
   const std::vector<Job> todo = jobs_of(chosen);

@@ -45,6 +45,15 @@ int usage_error(const std::string& message, const std::string& help_of) {
   return static_cast<int>(ExitCode::invalid);
 }
 
+// "Could not convert: --jobs = x" in words that say what is wrong.
+std::string conversion_message(const std::string& message) {
+  constexpr std::string_view kStart = "Could not convert: ";
+  const std::size_t equals = message.find(" = ");
+  if (!message.starts_with(kStart) || equals == std::string::npos) return message;
+  return fmt::format("{}: '{}' is not a number of the kind that it takes",
+                     message.substr(kStart.size(), equals - kStart.size()), message.substr(equals + 3));
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "Rigid and compliant multi-contact with exact Coulomb friction: solve, inspect, make, compare, "
@@ -85,7 +94,11 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {  // --help, --version
     app.exit(request);
+  } catch (const CLI::ConversionError& error) {
+    return usage_error(conversion_message(error.what()), is_command ? "tribo " + first : "tribo");
   } catch (const CLI::ParseError& error) {
+    if (!is_command)
+      return usage_error(fmt::format("there is no option {} before a command", first), "tribo");
     return usage_error(error.what(), is_command ? "tribo " + first : "tribo");
   }
   return static_cast<int>(exit_code);

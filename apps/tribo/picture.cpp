@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/tribo/support.h"
 #include "tribo/base/errors.h"
 
 extern char** environ;
@@ -29,16 +30,6 @@ bool is_program(const fs::path& file) {
   std::error_code ignored;
   return fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
 }
-
-// A folder of our own, removed at the end: the browser's profile, and the picture until it is whole.
-struct Scratch {
-  fs::path folder = fs::temp_directory_path() / fmt::format("tribo-picture-{}", ::getpid());
-  Scratch() { fs::create_directories(folder); }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  }
-};
 
 // Percent-encoded where a path has characters that an address has not.
 std::string address_of(const fs::path& file) {
@@ -102,8 +93,8 @@ fs::path find_browser() {
 
 void take_picture(const fs::path& page, const std::string& state, const fs::path& picture) {
   constexpr auto kPatience = std::chrono::seconds(120);
-  const Scratch scratch;
-  const fs::path shot = scratch.folder / "shot.png";
+  const ScratchFolder scratch;  // the browser's profile, and the picture until it is whole
+  const fs::path shot = scratch.path() / "shot.png";
   std::vector<std::string> words{find_browser().string(),
                                  "--headless=new",
                                  "--use-angle=swiftshader",
@@ -113,7 +104,7 @@ void take_picture(const fs::path& page, const std::string& state, const fs::path
                                  "--disable-extensions",
                                  "--window-size=1280,800",
                                  "--virtual-time-budget=10000",
-                                 "--user-data-dir=" + (scratch.folder / "profile").string(),
+                                 "--user-data-dir=" + (scratch.path() / "profile").string(),
                                  "--screenshot=" + shot.string()};
   if (::geteuid() == 0) words.emplace_back("--no-sandbox");  // Chromium refuses its sandbox to root
   words.push_back(address_of(page) + "#" + state);

@@ -119,9 +119,7 @@ ExitCode ReproduceCommand::run() const {
       done += known.find(one.name) != nullptr ? 1 : 0;
     }
   }
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (!fs::is_directory(out)) throw InvalidInput(fmt::format("--out {}: this folder cannot be made", out));
+  make_folder("--out", out);
   std::vector<StudyResult> results;
   std::vector<std::string> failures;
   {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -265,7 +267,8 @@ ExitCode SimCommand::run() {
     }
   }
   if (loaded.duration / loaded.world.time_step > kMaxSteps) {
-    throw InvalidInput(fmt::format("--time {}: that is more than {:g} steps", loaded.duration, kMaxSteps));
+    throw InvalidInput(fmt::format("{:g} s in steps of {:g} s are more than {:g} steps: give --time or --dt",
+                                   loaded.duration, loaded.world.time_step, kMaxSteps));
   }
   SimRun run(std::move(loaded), {.progress = !quiet && !json,
                                  .warm_up = warm_up,
@@ -287,6 +290,11 @@ ExitCode SimCommand::run() {
   }
   if (!save_state.empty()) write_state(run.simulator().model(), run.simulator().state(), save_state);
   fmt::print("{}", json ? run.json() : run.text());
+  if (SimRun::ended_by() != 0 && !outputs.view) {  // whoever waits for the program learns that it was ended
+    std::fflush(stdout);
+    std::signal(SimRun::ended_by(), SIG_DFL);
+    std::raise(SimRun::ended_by());
+  }
   return run.missed_steps() == run.budget_steps() ? ExitCode::success : ExitCode::not_converged;
 }
 

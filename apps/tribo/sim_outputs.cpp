@@ -1,11 +1,11 @@
 #include "apps/tribo/sim_outputs.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "apps/tribo/picture.h"
@@ -153,15 +153,10 @@ struct SimOutputs::Data {
   std::unique_ptr<ReplayWriter> page;
   std::vector<Snapshot> shots;  // in the order of time
   std::size_t taken = 0;
-  fs::path album_file;
+  std::optional<ScratchFolder> scratch;
+  fs::path album_file;                  // in it
   std::unique_ptr<ReplayWriter> album;  // the frames of the pictures
   double half_step = 0.0;
-
-  ~Data() {
-    album.reset();
-    std::error_code ignored;
-    if (!album_file.empty()) fs::remove(album_file, ignored);
-  }
 };
 
 SimOutputs::SimOutputs(const SimOutputOptions& options, const Simulator& simulator, const std::string& name)
@@ -180,7 +175,8 @@ SimOutputs::SimOutputs(const SimOutputOptions& options, const Simulator& simulat
   std::stable_sort(d.shots.begin(), d.shots.end(),
                    [](const auto& a, const auto& b) { return a.time < b.time; });
   d.half_step = 0.5 * simulator.time_step();
-  d.album_file = fs::temp_directory_path() / fmt::format("tribo-snapshot-{}.html", ::getpid());
+  d.scratch.emplace();
+  d.album_file = d.scratch->path() / "album.html";
   constexpr double kHardlyEver = 1e-9;  // frames per second; the pictures say themselves when
   d.album = std::make_unique<ReplayWriter>(d.album_file, simulator,
                                            ReplaySettings{.frames_per_second = kHardlyEver, .name = name});

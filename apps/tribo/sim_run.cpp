@@ -42,6 +42,27 @@ double thread_seconds() {
 
 // For the handler of signals.
 std::atomic<LiveView*> watched = nullptr;
+std::atomic<int> ending = 0;  // the signal that ends the run after the step at work, 0: none
+static_assert(std::atomic<LiveView*>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+// The first Ctrl-C ends the run in order, the second one at once.
+void end_in_order(int signal) {
+  ending = signal;
+  std::signal(signal, SIG_DFL);
+  if (LiveView* running = watched) running->stop();
+}
+
+// `always`: also where whoever started the program has Ctrl-C ignored, as scripts do with what runs in the background.
+void catch_signals(bool always) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    if (std::signal(signal, end_in_order) == SIG_IGN && !always) std::signal(signal, SIG_IGN);
+  }
+}
+
+// No signal finds a view that is gone.
+struct Unwatch {
+  ~Unwatch() { watched = nullptr; }
+};
 
 // kg of the bodies that move.
 double moving_mass(const Model& model) {
@@ -107,7 +128,7 @@ std::int64_t SimRun::planned_steps() const {
 // Steps that are not measured: buffers grow to their size, caches and branch predictors fill.
 void SimRun::warm_up(std::int64_t steps) {
   double seconds = 0.0;
-  for (std::int64_t k = 0; k < steps && seconds < options_.stop_after; ++k) {
+  for (std::int64_t k = 0; k < steps && seconds < options_.stop_after && ending == 0; ++k) {
     scene_.control(simulator_);
     seconds += simulator_.step().times.total();
   }
@@ -132,9 +153,11 @@ void SimRun::go() {
           fmt::format("--dump-problem {}:{}: there are only {} steps", dump.step, dump.file, steps));
     }
   }
+  catch_signals(options_.outputs.view.has_value());
   if (options_.warm_up) warm_up(steps);
   SimOutputs outputs(options_.outputs, simulator_, scene_.name);
   const std::unique_ptr<LiveView> view = open_view();
+  const Unwatch unwatch{};
   std::unique_ptr<ProgressBar> bar;
   if (options_.progress && !view)
     bar = std::make_unique<ProgressBar>(static_cast<int>(std::min<std::int64_t>(steps, 1000)));
@@ -143,7 +166,7 @@ void SimRun::go() {
   };
   std::int64_t shown = 0;
   CpuStopwatch watch(seconds_);
-  for (std::int64_t k = 0; k < steps && times_.total() < options_.stop_after; ++k) {
+  for (std::int64_t k = 0; k < steps && times_.total() < options_.stop_after && ending == 0; ++k) {
     StepReport report;
     if (!step(view.get(), report)) break;
     add(report);
@@ -167,8 +190,9 @@ void SimRun::go() {
   }
   watch.stop();
   outputs.finish();
-  watched = nullptr;
 }
+
+int SimRun::ended_by() { return ending; }
 
 // Nothing where nobody wants to watch. Ctrl-C ends the run, with its summary.
 std::unique_ptr<LiveView> SimRun::open_view() {
@@ -180,11 +204,6 @@ std::unique_ptr<LiveView> SimRun::open_view() {
   auto view = std::make_unique<LiveView>(simulator_, settings);
   view->on_reset = [this] { begin_scene(); };
   watched = view.get();
-  for (const int signal : {SIGINT, SIGTERM}) {
-    std::signal(signal, [](int) {
-      if (LiveView* running = watched) running->stop();
-    });
-  }
   fmt::print(stderr, "live view: {}\nOpen this address in a browser; Ctrl-C ends the simulation.\n",
              view->url());
   return view;
@@ -250,8 +269,9 @@ std::string SimRun::text() const {
                      balance_->maximum(), balance_->work(), balance_->created(), balance_->largest_rise()));
   }
   if (!options_.endless && simulator_.step_count() < planned_steps()) {
-    line("stopped early", fmt::format("{} of {} steps in {:g} s", simulator_.step_count(), planned_steps(),
-                                      options_.stop_after));
+    line("stopped early",
+         fmt::format("{} of {} steps", simulator_.step_count(), planned_steps()) +
+             (ending != 0 ? std::string(", by a signal") : fmt::format(" in {:g} s", options_.stop_after)));
   }
   line("state hash", fmt::format("{:016x}", simulator_.state_hash()));
   const std::vector<Observable> observables = scene_.observables(simulator_);

@@ -41,6 +41,8 @@ class SimRun {
   void go();
   bool has_begun() const { return simulator_.step_count() > 0; }
   const Simulator& simulator() const { return simulator_; }
+  // The signal (Ctrl-C) that ended it before its time; 0: none.
+  static int ended_by();
   std::int64_t missed_steps() const { return simulator_.missed_steps(); }
   // Of the missed ones those that the budget ended.
   std::int64_t budget_steps() const { return budget_steps_; }

@@ -28,7 +28,10 @@ SceneValues parse_parameters(const std::vector<std::string>& assignments) {
     if (equals == std::string::npos || equals == 0) {
       throw InvalidInput(fmt::format("--set {}: write NAME=VALUE", assignment));
     }
-    values[assignment.substr(0, equals)] = parse_number("--set " + assignment, assignment.substr(equals + 1));
+    const std::string name = assignment.substr(0, equals);
+    const double value = parse_number("--set " + assignment, assignment.substr(equals + 1));
+    if (!values.emplace(name, value).second)
+      throw InvalidInput(fmt::format("--set {}: {} is given twice", assignment, name));
   }
   return values;
 }

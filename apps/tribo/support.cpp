@@ -1,15 +1,20 @@
 #include "apps/tribo/support.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <sstream>
+#include <thread>
 
 #include "tribo/base/errors.h"
 
@@ -127,6 +132,52 @@ void require_writable(std::string_view option, const fs::path& path) {
   if (!fs::is_directory(folder, ignored)) {
     throw InvalidInput(fmt::format("{} {}: there is no folder {}", option, path.string(), folder.string()));
   }
+  const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);  // /dev/null, a pipe
+  if (!special && ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw InvalidInput(
+        fmt::format("{} {}: the folder {} may not be written to", option, path.string(), folder.string()));
+  }
+}
+
+void make_folder(std::string_view option, const fs::path& folder) {
+  std::error_code error, ignored;
+  fs::create_directories(folder, error);
+  if (fs::is_directory(folder, ignored)) return;
+  const std::string why =
+      fs::exists(folder, ignored) ? std::string("there is a file of this name") : error.message();
+  throw InvalidInput(fmt::format("{}{}{}: this folder cannot be made: {}", option, option.empty() ? "" : " ",
+                                 folder.string(), why));
+}
+
+ScratchFolder::ScratchFolder() {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "tribo-XXXXXX").string();
+  if (error || ::mkdtemp(name.data()) == nullptr)
+    throw InvalidInput("there is no folder for temporary files; name one in TMPDIR");
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+FolderLock::FolderLock(const fs::path& folder)
+    : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  // The processes of a run that was killed take a moment to be gone.
+  constexpr int kAttempts = 40;
+  for (int k = 0; k < kAttempts; ++k) {
+    // Where a file system knows no locks there is none.
+    if (file_ < 0 || ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ::close(file_);
+  throw InvalidInput(fmt::format(
+      "{}: another tribo is writing into this folder; wait for it, or choose another one", folder.string()));
+}
+
+FolderLock::~FolderLock() {
+  if (file_ >= 0) ::close(file_);
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {

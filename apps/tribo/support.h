@@ -37,6 +37,34 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 // InvalidInput unless a file can be put at `path`: before a long computation rather than after it.
 void require_writable(std::string_view option, const std::filesystem::path& path);
 
+// Makes a folder and those above it; InvalidInput says why that cannot be. `option` stands before its name, may be empty.
+void make_folder(std::string_view option, const std::filesystem::path& folder);
+
+// A new folder for temporary files that nobody else may enter; removed at the end with all that is in it.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// One program at a time writes into a folder; InvalidInput for the second one.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_;
+};
+
 // True if both name the same existing file, or are the same path.
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 

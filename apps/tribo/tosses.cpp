@@ -23,7 +23,7 @@ std::vector<Toss> read_tosses(const std::filesystem::path& file) {
   if (start.size() < 2 || start.front() != 0)
     reader.fail("/start", "must begin with 0 and have one number per toss and one more");
   for (std::size_t k = 1; k < start.size(); ++k) {
-    if (start[k] < start[k - 1] + 2)
+    if (start[k] < 2 || start[k] - 2 < start[k - 1])
       reader.fail("/start", fmt::format("[{}]: a toss needs two frames at least", k));
   }
   const auto frames = static_cast<std::size_t>(start.back());

@@ -54,5 +54,9 @@ def test_bad_input_names_the_argument(tmp_path):
         tribo.campaign(tmp_path / "nowhere", tmp_path / "o", program="/bin/true")
     with pytest.raises(ValueError, match="shards"):
         tribo.campaign(tmp_path, tmp_path / "o", program="/bin/true", shards=0)
+    with pytest.raises(TypeError, match="solvers must be a list"):  # not of the solvers "a", "u", "t" and "o"
+        tribo.campaign(tmp_path, tmp_path / "o", program="/bin/true", solvers="auto")
+    with pytest.raises(TypeError, match="tolerances must be a list"):
+        tribo.campaign(tmp_path, tmp_path / "o", program="/bin/true", tolerances=1e-4)
     with pytest.raises(RuntimeError, match="shard 1/2 failed"):
         tribo.campaign(tmp_path, tmp_path / "o", program="/bin/false", shards=2, workers=0)

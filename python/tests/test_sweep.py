@@ -223,6 +223,10 @@ def test_a_damaged_shard_is_named(tmp_path):
     shard.write_bytes(shard.read_bytes()[:40])
     with pytest.raises(ValueError, match=shard.stem):
         tribo.sweep(sweep_tasks.simulate, GRID, out=tmp_path, workers=0)
+    for content in (b"\xff\xfe", b"[]"):
+        shard.with_suffix(".json").write_bytes(content)
+        with pytest.raises(ValueError, match=shard.stem):
+            tribo.sweep(sweep_tasks.simulate, GRID, out=tmp_path, workers=0)
 
 
 @pytest.mark.parametrize(

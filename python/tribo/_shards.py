@@ -170,11 +170,13 @@ def read_shard(folder: pathlib.Path, name: str) -> dict[str, Any] | None:
     """The record, or None where there is no such shard. ValueError with the file's name where it is damaged."""
     path = folder / f"{name}.json"
     try:
-        text = path.read_text()
+        text = path.read_bytes()
     except FileNotFoundError:
         return None
     try:
         body = json.loads(text)
+        if not isinstance(body, dict):
+            raise ValueError("it holds no object")
         arrays_path = folder / f"{name}.npz"
         if not arrays_path.exists():
             return _join(body, {})

@@ -58,6 +58,10 @@ def campaign(
         raise ValueError(f"program: {tool or 'tribo'} is not there or cannot be run; give the path of the command line tool")
     if not pathlib.Path(collection).is_dir():
         raise ValueError(f"collection: {collection} is no folder")
+    if isinstance(solvers, str):
+        raise TypeError(f"solvers must be a list of names, such as [{solvers!r}], not a string")
+    if isinstance(tolerances, (str, float, int)):
+        raise TypeError(f"tolerances must be a list of numbers, such as [1e-8], not {tolerances!r}")
     count = 4 * (os.cpu_count() or 1) if shards is None else shards
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"shards must be a number of parts, not {shards!r}")

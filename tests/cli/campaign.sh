@@ -200,6 +200,31 @@ assert "Profiles by kind" in text and ">proximal<" in text
 '
 expect_error "several solvers" campaign problems --solvers pivoting:facets=4 --out x
 
+# Families whose names differ in signs only have pages of their own.
+mkdir -p "signs/a b" signs/a_b signs/a+b
+for folder in "a b" a_b a+b; do cp problems/chain/chain-0005.hdf5 "signs/$folder/"; done
+expect 0 campaign signs --solvers nsgs --tol 1e-3 --time-limit 20 --out signed
+check_python "pages of families" '
+import glob, html, re
+links = re.findall(r"<a href=\"(family-[^\"]*)\">([^<]*)</a>", open("signed/index.html", encoding="utf-8").read())
+assert len(links) == 3 and len({page for page, _ in links}) == 3, links
+for page, family in links:
+    assert f"<h1>{family} <" in open("signed/" + page, encoding="utf-8").read(), (page, family)
+'
+
+# What stands in the settings of somebody else is no part of the page.
+mkdir evil
+cp signed/*.csv signed/*.json evil/
+sed -i 's|"measure": "siconos"|"measure": "<script>alert(1)</script>"|' evil/*.json
+expect 0 campaign --report evil
+grep -q '<script>alert' evil/*.html && fail "settings are written into the pages as they are"
+
+# Two at once in one folder would each lose what the other measures.
+exec 9<signed
+flock 9
+expect_error "another tribo is writing into this folder" campaign signs --solvers nsgs --tol 1e-3 --out signed
+exec 9<&-
+
 expect_error "no such folder" campaign nowhere --out x
 expect_error "unknown solver 'autp'" campaign problems --solvers autp --out x
 expect_error "--tol 1e-4,zero" campaign problems --tol 1e-4,zero --out x

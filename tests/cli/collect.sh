@@ -67,5 +67,9 @@ expect 0 collect whole --small --families $families,bridge
 expect_in out "102 problems"
 [ -z "$(find whole/boxes-stack -newermt 2002-01-01 -name '*.hdf5')" ] || fail "finished problems were written again"
 expect_error "holds the small collection" collect whole --families bridge
+exec 9<whole
+flock 9
+expect_error "another tribo is writing into this folder" collect whole --small --families chain
+exec 9<&-
 
 finish

@@ -18,6 +18,8 @@ expect_error "no command"
 expect_error "did you mean 'solve'" sovle good.hdf5
 expect_error "unknown command" frobnicate
 expect_error "--frob" solve good.hdf5 --frob
+expect_error "there is no option --frob before a command" --frob
+expect_error "--threads: '1.5' is not a number of the kind" solve good.hdf5 --threads 1.5
 expect_error "FILE" solve
 expect_error "FILE" info
 expect_error "OUT" convert good.hdf5
@@ -88,6 +90,17 @@ expect_error ".hdf5" make tower --bodies 2 -o x.txt
 expect_error "nowhere" compare good.hdf5 --csv nowhere/x.csv
 expect_error "nowhere" compare good.hdf5 --html nowhere/x.html
 expect_error "overwrite" compare good.hdf5 --html good.hdf5
+expect_error "good.hdf5: this folder cannot be made" collect good.hdf5
+expect_error "--out good.hdf5: this folder cannot be made" campaign . --out good.hdf5
+expect_error "--out good.hdf5/x: this folder cannot be made" campaign . --out good.hdf5/x
+expect_error "--out good.hdf5/x: this folder cannot be made" reproduce castro --quick --out good.hdf5/x
+expect_error "good.hdf5/x: this folder cannot be made" collect good.hdf5/x
+if [ "$(id -u)" -ne 0 ]; then  # root may write anywhere
+  mkdir locked
+  chmod a-w locked
+  expect_error "the folder locked may not be written to" compare good.hdf5 --csv locked/x.csv
+  expect_error "the folder locked may not be written to" sim --scene slope --save-state locked/x.json
+fi
 
 # Warm starts that do not fit.
 expect 0 make tower --bodies 3 --no-solve -o other.hdf5

@@ -54,6 +54,8 @@ expect_error "there are: angle, mu" sim --scene slope --set tilt=3
 expect_error "from 0 to 10" sim --scene slope --set mu=-1
 expect_error "from 0 to 10" sim --scene slope --set mu=nan
 expect_error "whole number" sim --scene stack --set boxes=2.5
+expect_error "mu is given twice" sim --scene slope --set mu=1 --set mu=0.5
+expect_error "more than 1e+12 steps: give --time or --dt" sim --scene slope --dt 1e-30
 expect_error "--set belongs to --scene" sim crate.xml --set mu=1
 for option in "--keyframe lifted" "--package parts=." --strict --allow-missing --exclude-initial-overlaps --floating; do
   expect_error "belong to a file" sim --scene slope $option
@@ -83,6 +85,8 @@ expect 0 sim --scene spin --time 0.01 --state spun.json
 echo '{"v": [1, 2]}' >short.json
 expect_error "short.json: v: has 2 numbers; this model needs 7" sim crate.xml --state short.json
 expect_error "there is no such file" sim crate.xml --state none.json
+head -c 3000 whole.h5 >cut.h5
+expect_error "cut.h5: the file is cut short" sim crate.xml --state cut.h5
 expect_error "--state-frame belongs to --state" sim crate.xml --state-frame 3
 expect_error "only a recording (.h5) has frames" sim crate.xml --state end.json --state-frame 3
 expect_error "numbered from 0 to 20" sim crate.xml --state whole.h5 --state-frame 21
@@ -312,6 +316,22 @@ assert float(rows[0]["pivot"]) == 0.3 and float(last["pivot.rate"]) != 0, last
 expect 0 sim crate.xml --time 0.02 --record rest.h5 --record-every 5 --quiet
 head -c 8 rest.h5 | cmp -s - <(printf '\211HDF\r\n\032\n') || fail "rest.h5 is not HDF5"
 [ -z "$(find . -name '*.part')" ] || fail "a temporary file was left beside a recording"
+
+# A run that is ended by a signal keeps what it recorded, and whoever waits for it learns that it was ended.
+"$tribo" sim --scene stack --time 1000000 --record stopped.h5 --save-state stopped.json >stopped.out 2>stopped.err &
+pid=$!
+for _ in $(seq 100); do
+  [ -e stopped.h5.part ] && break
+  sleep 0.1
+done
+sleep 0.3
+kill -TERM $pid
+wait $pid
+[ $? -eq 143 ] || fail "a run that was ended by SIGTERM does not say so"
+[ -s stopped.h5 ] && [ -s stopped.json ] || fail "a run that was ended by a signal wrote nothing"
+grep -q "stopped early.*by a signal" stopped.out || fail "its summary does not say that it was ended"
+expect 0 sim --scene stack --time 0.01 --quiet --state stopped.h5
+[ -z "$(find . -name '*.part')" ] || fail "a run that was ended by a signal left a temporary file"
 
 # A scene as MJCF: the same file again gives the same motion; what MJCF cannot say is refused.
 expect 0 sim --scene pyramid --write-mjcf pyramid.xml

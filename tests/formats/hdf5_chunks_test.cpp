@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -309,6 +310,30 @@ TEST_F(Hdf5Chunks, TruncatedFilesAreRefused) {
   }
 }
 
+// Every chunk claims the rest of the file: each would be copied, which takes the square of its length.
+TEST_F(Hdf5Chunks, OverlappingChunksAreRefused) {
+  {
+    Hdf5Maker maker(folder_ / "p.hdf5");
+    write_chunked(maker.file(), "/x", smooth(400), {.elements = 8, .deflate = true});
+  }
+  std::string bytes = load(folder_ / "p.hdf5");
+  int changed = 0;
+  for (std::size_t at = bytes.find("TREE"); at != std::string::npos; at = bytes.find("TREE", at + 1)) {
+    if (bytes[at + 4] != 1 || bytes[at + 5] != 0) continue;  // no leaf of chunks
+    const int used = static_cast<unsigned char>(bytes[at + 6]);
+    for (int k = 0; k < used; ++k, ++changed) {
+      const std::size_t key = at + 24 + 32 * static_cast<std::size_t>(k);  // stored size, ..., address
+      std::uint64_t address = 0;
+      std::memcpy(&address, bytes.data() + key + 24, 8);
+      const auto stored = static_cast<std::uint32_t>(bytes.size() - address);
+      std::memcpy(bytes.data() + key, &stored, 4);
+    }
+  }
+  ASSERT_EQ(changed, 50);
+  folder_.write("p.hdf5", bytes);
+  EXPECT_NE(error_of("/x").find("its chunks overlap"), std::string::npos) << error_of("/x");
+}
+
 // Any damage is either not noticed (numbers of the file changed) or an InvalidInput; with the address sanitizer this
 // test also sees accesses beyond the image. Claims of gigabytes by a small file are refused, too.
 TEST_F(Hdf5Chunks, FlippedBitsNeverCrash) {
@@ -339,6 +364,42 @@ TEST_F(Hdf5Chunks, FlippedBitsNeverCrash) {
       }
       EXPECT_GT(refused, 50);
     }
+  }
+}
+
+// A tree whose leaves are all the same one: without a bound its entries are read thousands of times.
+TEST(Hdf5Image, GroupsThatRepeatThemselvesAreRefused) {
+  constexpr std::uint64_t kTree = 160, kLeaves = 4000, kSymbols = 60000;
+  constexpr std::uint64_t kNode = kTree + 24 + 16 * kLeaves, kNames = kNode + 8 + 40 * kSymbols;
+  std::string image(kNames + 8, '\0');
+  const auto put = [&image](std::size_t at, std::uint64_t number, std::size_t size) {
+    std::memcpy(image.data() + at, &number, size);
+  };
+  image.replace(0, 8, std::string("\x89HDF\r\n\x1a\n", 8));
+  image[13] = image[14] = 8;  // bytes of addresses and lengths
+  put(40, image.size(), 8);
+  put(64, 72, 8);  // the root: an object header with one message, a symbol table
+  image[72] = 1;
+  put(80, 24, 4);
+  put(88, 0x11, 2);
+  put(90, 16, 2);
+  put(96, kTree, 8);
+  put(104, 112, 8);
+  image.replace(112, 4, "HEAP");
+  put(120, 8, 8);
+  put(136, kNames, 8);
+  image.replace(kTree, 4, "TREE");
+  put(kTree + 6, kLeaves, 2);
+  for (std::uint64_t k = 0; k < kLeaves; ++k) put(kTree + 32 + 16 * k, kNode, 8);
+  image.replace(kNode, 4, "SNOD");
+  put(kNode + 6, kSymbols, 2);
+  const detail::Hdf5Image file(image);
+  try {
+    file.find("/x");
+    FAIL() << "nothing was noticed";
+  } catch (const InvalidInput& error) {
+    EXPECT_NE(std::string(error.what()).find("the tree of its group does not end"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -120,5 +120,56 @@ TEST_F(StateFile, FramesOfRecordings) {
   EXPECT_THROW(read_state(make_scene("spin").world.model, file), InvalidInput);
 }
 
+TEST_F(StateFile, FramesOfRecordingsHaveActivationsAndMocapBodies) {
+  World driven;
+  ModelBuilder builder;
+  const Index rod =
+      builder.add_body({.name = "rod", .parent = 0, .inertia = RigidInertia::point(1.0, {0.0, 0.0, -1.0})});
+  const Index pivot =
+      builder.add_joint({.name = "pivot", .body = rod, .kind = JointKind::hinge, .axis = Vec3::UnitY()});
+  const Index hand = builder.add_body({.name = "hand", .parent = 0, .mocap = true});
+  ActuatorDescription motor{.name = "motor", .joint = pivot};
+  motor.activation = ActivationKind::filter;
+  motor.activation_times = {0.05, 0.0, 0.0};
+  builder.add_actuator(motor);
+  driven.model = builder.build();
+  Simulator simulator(driven);
+  simulator.control()[0] = 1.0;
+  const std::filesystem::path file = folder.path() / "run.h5";
+  Recorder recorder(file, simulator);
+  for (int k = 0; k < 5; ++k) {
+    simulator.move_mocap(hand, {Vec3(0.01 * (k + 1), 0.0, 0.2), Mat3::Identity()});
+    recorder.record(simulator, simulator.step());
+  }
+  recorder.finish();
+  const State read = read_state(driven.model, file);
+  ASSERT_GT(simulator.state().activation[0], 0.0);
+  EXPECT_EQ(read.activation, simulator.state().activation);
+  EXPECT_EQ(read.mocap, simulator.state().mocap);
+}
+
+TEST_F(StateFile, NodesOfFlexibleBodiesComeBack) {
+  Scene scene = make_scene("flexible-stack");
+  Simulator simulator(scene.world, scene.settings);
+  simulator.set_state(scene.start);
+  const std::filesystem::path recording = folder.path() / "run.h5", json = folder.path() / "end.json";
+  Recorder recorder(recording, simulator);
+  for (int k = 0; k < 3; ++k) recorder.record(simulator, simulator.step());
+  recorder.finish();
+  write_state(simulator.model(), simulator.state(), json);
+  ASSERT_GT(simulator.state().node_velocity.norm(), 0.0);
+  for (const std::filesystem::path& file : {recording, json}) {
+    const State read = read_state(simulator.model(), file);
+    EXPECT_EQ(read.node_position, simulator.state().node_position) << file;
+    EXPECT_EQ(read.node_velocity, simulator.state().node_velocity) << file;
+  }
+}
+
+// A world in which nothing moves has coordinates neither.
+TEST_F(StateFile, ModelsWithoutCoordinates) {
+  const Model none = ModelBuilder().build();
+  EXPECT_EQ(read_state(none, write(R"({"time": 2})")).time, 2.0);
+}
+
 }  // namespace
 }  // namespace tribo

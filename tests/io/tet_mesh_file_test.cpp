@@ -108,6 +108,14 @@ TEST_F(TetMeshFile, DamageIsNamedWithItsLineAndField) {
   EXPECT_NE(refusal("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n").find("has no tetrahedron"),
             std::string::npos);
   EXPECT_THROW(read_tet_mesh(folder_ / "missing.msh"), InvalidInput);
+  EXPECT_EQ(refusal("a.msh", replaced(test::kGmsh2, "2 1 0 0", "2 1e400 0 0")),
+            ":7: coordinates of a node: '1e400' is not finite");
+  EXPECT_EQ(refusal("a.msh", replaced(test::kGmsh2, "2 1 0 0", "2 1" + std::string(400, '0') + " 0 0"))
+                .substr(0, 30),
+            ":7: coordinates of a node: '10");
+  EXPECT_EQ(
+      refusal("a.msh", replaced(test::kGmsh2, "2 1 0 0", "2 1 1e-400 0." + std::string(400, '0') + "1")),
+      "nothing is wrong");
 }
 
 }  // namespace

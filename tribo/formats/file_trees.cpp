@@ -156,7 +156,10 @@ std::vector<Eigen::SparseMatrix<double>> sparse_blocks(const SparseMatrix& mass,
   for (const ScalarTriplet& entry : mass.entries) {
     const Index t = trees.tree_of[entry.row];
     if (!trees.sparse[t]) continue;
-    if (trees.tree_of[entry.col] != t) refuse_coupling(entry, trees);
+    if (trees.tree_of[entry.col] != t) {
+      if (entry.value == 0.0) continue;
+      refuse_coupling(entry, trees);
+    }
     entries[t].emplace_back(trees.position_of[entry.row], trees.position_of[entry.col], entry.value);
   }
   for (Index t = 0; t < trees.count(); ++t) {

@@ -19,7 +19,7 @@ class Assembly {
  public:
   Assembly(const Hdf5Bytes& file, const Hdf5ChunkedData& data, std::uint64_t chunk_elements,
            bool plain_last_chunk)
-      : file_(file), data_(data), plain_last_chunk_(plain_last_chunk) {
+      : file_(file), data_(data), plain_last_chunk_(plain_last_chunk), stored_left_(file.all.size()) {
     if (data.element_size == 0) hdf5_damaged("its type has no size");
     if (chunk_elements == 0) hdf5_damaged("its chunks have no size");
     if (data.count > kMostChunkedBytes / data.element_size ||
@@ -48,6 +48,8 @@ class Assembly {
     if (seen_[k]) hdf5_damaged("a chunk is listed twice");
     seen_[k] = true;
     const std::string_view raw = file_.bytes(address, stored);
+    if (stored > stored_left_) hdf5_damaged("its chunks overlap");
+    stored_left_ -= stored;
     const std::size_t begin = k * chunk_size_;
     const std::size_t used = std::min(chunk_size_, bytes_.size() - begin);
     if (data_.filters->empty() || (plain_last_chunk_ && used < chunk_size_)) {
@@ -63,7 +65,8 @@ class Assembly {
  private:
   const Hdf5Bytes& file_;
   const Hdf5ChunkedData& data_;
-  bool plain_last_chunk_;  // filters are not for a chunk that reaches beyond the end of the data
+  bool plain_last_chunk_;    // filters are not for a chunk that reaches beyond the end of the data
+  std::size_t stored_left_;  // bytes that further chunks may have: sound ones do not overlap
   std::size_t chunk_size_ = 0, chunk_count_ = 0;
   std::vector<bool> seen_;
   std::string bytes_;

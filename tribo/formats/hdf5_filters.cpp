@@ -79,6 +79,7 @@ std::string_view without_checksum(std::string_view stored) {
 std::string unshuffled(std::string_view stored, std::size_t element_size) {
   std::string chunk(stored);
   const std::size_t count = stored.size() / element_size;
+  if (count < 2) return chunk;
   for (std::size_t b = 0; b < element_size; ++b) {
     for (std::size_t k = 0; k < count; ++k) chunk[k * element_size + b] = stored[b * count + k];
   }

@@ -211,6 +211,8 @@ std::optional<std::uint64_t> Hdf5Image::symbol_table_child(std::string_view mess
   heap.skip(length_size_);
   const std::string_view names = bytes(heap.number(address_size_), heap_size);
 
+  const std::size_t entry_size = 2 * address_size_ + 24;
+  std::size_t entries_left = image_.size() / entry_size;       // sound nodes do not overlap
   std::vector<std::pair<std::uint64_t, int>> open{{tree, 0}};  // nodes to visit and their depth
   for (std::size_t visited = 0; visited < open.size(); ++visited) {
     const auto [address, depth] = open[visited];
@@ -229,7 +231,10 @@ std::optional<std::uint64_t> Hdf5Image::symbol_table_child(std::string_view mess
     }
     node.expect("SNOD", "the tree of its group is broken");
     node.skip(2);
-    for (std::uint64_t k = node.number(2); k > 0; --k) {
+    const std::uint64_t symbols = node.number(2);
+    if (symbols > entries_left) damaged("the tree of its group does not end");
+    entries_left -= symbols;
+    for (std::uint64_t k = symbols; k > 0; --k) {
       const std::uint64_t offset = node.number(address_size_);
       const std::uint64_t object = node.number(address_size_);
       const std::uint64_t cache = node.number(4);

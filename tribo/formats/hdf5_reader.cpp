@@ -47,6 +47,15 @@ double real_of(const Hdf5Dataset& dataset, std::size_t k) {
                                    : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
 }
 
+// Complaints name the file.
+Hdf5Image open_image(const std::filesystem::path& path) {
+  try {
+    return Hdf5Image(load(path));
+  } catch (const InvalidInput& error) {
+    throw InvalidInput(fmt::format("{}: {}", path.string(), error.what()));
+  }
+}
+
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
@@ -60,7 +69,8 @@ bool is_hdf5(const std::filesystem::path& path) {
   return false;
 }
 
-Hdf5Reader::Hdf5Reader(const std::filesystem::path& path) : file_name_(path.string()), image_(load(path)) {}
+Hdf5Reader::Hdf5Reader(const std::filesystem::path& path)
+    : file_name_(path.string()), image_(open_image(path)) {}
 
 void Hdf5Reader::fail(const std::string& name, const std::string& message) const {
   throw InvalidInput(fmt::format("{}: {} {}", file_name_, name, message));

@@ -92,7 +92,10 @@ void write_problem(const fs::path& path, const ContactProblem& problem, const Wr
   try {
     detail::write_fclib(file.path(), problem, options);
   } catch (const InvalidInput& failure) {
-    throw InvalidInput(with_file(path, failure.what()));
+    std::string message = failure.what();
+    const std::string temporary = file.path().string() + ": ";
+    if (message.starts_with(temporary)) message.erase(0, temporary.size());
+    throw InvalidInput(with_file(path, message));
   }
   file.move_to(path);
 }

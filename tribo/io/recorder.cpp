@@ -49,10 +49,10 @@ std::string number_names(const Model& model, bool velocities) {
 struct Recorder::Data {
   fs::path file, temporary;
   bool csv = false, finished = false;
-  Index every = 1, bodies = 0, coordinates = 0, dofs = 0, activations = 0;
+  Index every = 1, bodies = 0, coordinates = 0, dofs = 0, activations = 0, nodes = 0;
   std::string world, solver, law, scheme, body_names, geom_names, csv_header;
   double time_step = 0.0, tolerance = 0.0;
-  std::vector<double> time, step, q, v, activation, position, rotation;
+  std::vector<double> time, step, q, v, activation, position, rotation, node_position, node_velocity;
   std::vector<double> contact_position, contact_normal, contact_impulse, contact_torque, contact_gap,
       contact_geoms, contact_area, contact_pressure;
   bool any_torque = false, any_face = false;
@@ -112,6 +112,8 @@ void Recorder::Data::frame(const Simulator& simulator, const StepReport& report)
   solve_time.push_back(report.times.solve);
   step_time.push_back(report.times.total());
   if (csv) return;
+  append(node_position, simulator.state().node_position);
+  append(node_velocity, simulator.state().node_velocity);
   for (Index b = 0; b < bodies; ++b) {
     append(position, simulator.kinematics().pose(b).position);
     const Quat& turn = simulator.kinematics().orientation(b);
@@ -144,6 +146,10 @@ void Recorder::Data::write_hdf5() const {
   table("q", q, {frames, static_cast<std::uint64_t>(coordinates)});
   table("v", v, {frames, static_cast<std::uint64_t>(dofs)});
   if (activations > 0) table("activation", activation, {frames, static_cast<std::uint64_t>(activations)});
+  if (nodes > 0) {  // of flexible bodies
+    table("node_position", node_position, {frames, static_cast<std::uint64_t>(nodes), 3});
+    table("node_velocity", node_velocity, {frames, static_cast<std::uint64_t>(nodes), 3});
+  }
   table("body_position", position, {frames, static_cast<std::uint64_t>(bodies), 3});
   table("body_rotation", rotation, {frames, static_cast<std::uint64_t>(bodies), 4});
   out.integers("contact_start", contact_start);
@@ -210,6 +216,7 @@ Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : dat
   d.coordinates = model.coordinate_count();
   d.dofs = model.dof_count();
   d.activations = model.activation_count();
+  d.nodes = static_cast<Index>(simulator.state().node_position.size()) / 3;
   d.world = simulator.world().name;
   d.solver = simulator.settings().solver;
   d.law = simulator.settings().law == Law::exact ? "exact" : "convex";

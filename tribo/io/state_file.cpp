@@ -32,10 +32,15 @@ class StateReader {
         take(key, value, state.activation.size(), state.activation.data());
       } else if (key == "mocap") {
         take(key, value, state.mocap.size(), state.mocap.data());
+      } else if (key == "node_position" ||
+                 key == "node_velocity") {  // how many nodes there are the world knows
+        Vector& nodes = key == "node_position" ? state.node_position : state.node_velocity;
+        nodes.resize(value.is_array() ? static_cast<Eigen::Index>(value.size()) : 0);
+        take(key, value, nodes.size(), nodes.data());
       } else if (key == "time") {
         take(key, value, 1, &state.time);
       } else if (key != "joints") {
-        fail(key, "unknown; there are: q, v, joints, activation, mocap, time");
+        fail(key, "unknown; there are: q, v, joints, activation, mocap, node_position, node_velocity, time");
       }
     }
     if (root.contains("joints")) take_joints(root["joints"], state);
@@ -57,6 +62,15 @@ class StateReader {
     };
     take_frame("/q", state.q);
     take_frame("/v", state.v);
+    if (reader.has("/activation")) take_frame("/activation", state.activation);
+    if (reader.has("/node_position")) {  // of flexible bodies, of which the model knows nothing
+      const std::size_t numbers = reader.reals_count("/node_position");
+      state.node_position.resize(static_cast<Eigen::Index>(numbers) / time.size());
+      state.node_velocity.resize(state.node_position.size());
+      take_frame("/node_position", state.node_position);
+      take_frame("/node_velocity", state.node_velocity);
+    }
+    take_mocap(reader, time.size(), chosen, state);
     state.time = time[chosen];
     finish(state);
     return state;
@@ -78,6 +92,25 @@ class StateReader {
       to[k] = list[k].get<double>();
       if (!std::isfinite(to[k])) fail(fmt::format("{}[{}]", field, k), "is not finite");
     }
+  }
+
+  // Mocap bodies are where a recording has their bodies.
+  void take_mocap(const detail::Hdf5Reader& reader, Eigen::Index frames, Eigen::Index chosen,
+                  State& state) const {
+    const std::vector<Index>& list = model_.mocap_bodies();
+    if (list.empty()) return;
+    const Eigen::Index bodies = model_.body_count();
+    const auto table = [&](const char* name, Eigen::Index width) {
+      return reader.numbers(name, static_cast<std::size_t>(width * bodies * frames));
+    };
+    const Vector position = table("/body_position", 3), rotation = table("/body_rotation", 4);
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const Eigen::Index body = chosen * bodies + list[k], first = 7 * static_cast<Eigen::Index>(k);
+      state.mocap.segment<3>(first) = position.segment<3>(3 * body);
+      state.mocap.segment<4>(first + 3) = rotation.segment<4>(4 * body);
+    }
+    if (!state.mocap.allFinite())
+      fail("/body_position", fmt::format("frame {} has a number that is not finite", chosen));
   }
 
   void take_joints(const json& joints, State& state) const {
@@ -109,7 +142,7 @@ class StateReader {
       fail("q", error.what());
     }
     // What is of unit length already keeps its bits.
-    if ((state.q - before).cwiseAbs().maxCoeff() <= 1e-15) state.q = before;
+    if ((state.q - before).lpNorm<Eigen::Infinity>() <= 1e-15) state.q = before;
   }
 
   const Model& model_;
@@ -148,6 +181,10 @@ void write_state(const Model& model, const State& state, const fs::path& file) {
   root["v"] = list_of(state.v);
   if (state.activation.size() > 0) root["activation"] = list_of(state.activation);
   if (state.mocap.size() > 0) root["mocap"] = list_of(state.mocap);
+  if (state.node_position.size() > 0) {
+    root["node_position"] = list_of(state.node_position);
+    root["node_velocity"] = list_of(state.node_velocity);
+  }
   const fs::path temporary = file.string() + ".tmp";
   std::ofstream out(temporary);
   out << root.dump(1) << '\n';
@@ -157,7 +194,8 @@ void write_state(const Model& model, const State& state, const fs::path& file) {
   if (!out || error) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    throw InvalidInput(fmt::format("{}: cannot be written", file.string()));
+    throw InvalidInput(
+        fmt::format("{}: cannot be written; choose a folder that exists and is writable", file.string()));
   }
 }
 

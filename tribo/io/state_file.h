@@ -1,7 +1,7 @@
 // States in files: where a simulation begins, or what it came to.
 //
 // JSON (.json): an object with any of
-//   "q" [coordinates], "v" [dofs], "activation", "mocap" as in State, "time" s, and
+//   "q" [coordinates], "v" [dofs], "activation", "mocap", "node_position", "node_velocity" as in State, "time" s, and
 //   "joints": {"<name of a joint>": {"q": [...], "v": [...]}}; a single number may stand without brackets
 // What is not named stays as in the initial state of the model. "joints" comes after "q" and "v".
 // HDF5 (.h5, .hdf5): a recording (io/recorder.h); one of its frames.

@@ -81,6 +81,21 @@ TEST(MjcfGeoms, PressureFields) {
   refused("type=\"plane\" size=\"1 1 1\"", modulus);  // has no deepest point
 }
 
+// A plugin changes the physics: one that is misspelt, misplaced or of another program is not passed over silently.
+TEST(MjcfGeoms, OtherPluginsAreNotIgnoredSilently) {
+  const auto model = [](const std::string& plugin) {
+    return body("<geom size=\".1\"><plugin plugin=\"" + plugin +
+                "\"><config key=\"modulus\" value=\"1e5\"/></plugin></geom>");
+  };
+  const auto message = [&](const std::string& plugin) {
+    return test::refusal("<mujoco>" + model(plugin) + "</mujoco>");
+  };
+  EXPECT_NE(message("tribo.presure").find("there is no plugin 'tribo.presure'"), std::string::npos);
+  EXPECT_NE(message("tribo.sdf.nut").find("belongs to a geom of type sdf"), std::string::npos);
+  EXPECT_TRUE(load_model(model("someone.else")).warned_of("this plugin is not supported"));
+  EXPECT_TRUE(load_model(body("<geom size=\".1\"><softness/></geom>")).warned_of("is ignored"));
+}
+
 TEST(MjcfGeoms, ShellsHaveTheirOwnInertia) {
   const RigidInertia sphere = inertia("<geom size=\".1\" mass=\"3\" shellinertia=\"true\"/>");
   EXPECT_NEAR(sphere.rotational(0, 0), 2.0 / 3 * 3 * 0.01, 1e-12);

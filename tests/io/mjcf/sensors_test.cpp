@@ -62,6 +62,20 @@ TEST(MjcfSensors, WhatIsNotSupportedIsNamed) {
   EXPECT_TRUE(loaded.warned_of("noise of sensors is left out"));
 }
 
+// An actuator that may be left out does not take the model with it because a sensor reads it.
+TEST(MjcfSensors, OfActuatorsThatAreLeftOutAreLeftOutToo) {
+  LoadOptions options;
+  options.allow_missing = true;
+  const std::string actuators = R"(<actuator><plugin name="drive" joint="j" plugin="someone.drive"/>
+<muscle name="flexor" joint="j"/></actuator>)";
+  const std::string sensors =
+      R"(<sensor><actuatorfrc actuator="drive"/><actuatorpos actuator="flexor"/><jointpos joint="j"/></sensor>)";
+  const Loaded loaded = load_model(kBody + actuators + sensors, options);
+  ASSERT_EQ(loaded.world.sensors.size(), 1u);
+  EXPECT_TRUE(loaded.warned_of("the actuator 'drive' is not supported, so this is left out"));
+  EXPECT_TRUE(loaded.warned_of("the actuator 'flexor' is not supported, so this is left out"));
+}
+
 TEST(MjcfSensors, MistakesAreRefused) {
   EXPECT_TRUE(contains(refused("<jointpos joint='none'/>"), "there is no joint 'none'"));
   EXPECT_TRUE(contains(refused("<jointpos joint='b'/>"), "must be a hinge or a slide"));

@@ -363,7 +363,7 @@ bool LiveView::wait() {
         return true;
       }
       until = std::min(until, Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                 std::chrono::duration<double>(-late)));
+                                                 std::chrono::duration<double>(std::min(-late, 1.0))));
     }
     std::unique_lock lock(d.mutex);
     d.arrived.wait_until(lock, until, [&d] { return !d.queue.empty() || d.wants_frame || d.stopped; });

@@ -101,6 +101,7 @@ class ActuatorReader {
     const bool activated = values.dynamics != dyn_none;
     if (!problem.empty()) {
       assembly_.log().leave_out(element, named_problem(element, problem));
+      assembly_.leave_out(NameKind::actuator, part_.prefix + element.text("name"));
       return Copies(count_of(element), Copy{std::nullopt, activated});
     }
     check_attributes(attributes, assembly_.log());
@@ -109,6 +110,8 @@ class ActuatorReader {
     for (const std::string& suffix :
          assembly_.copies(part_, element, {reference, {NameKind::site, "refsite"}})) {
       result.push_back({make(attributes, values, reference, suffix), activated});
+      if (!result.back().actuator)
+        assembly_.leave_out(NameKind::actuator, part_.prefix + element.text("name"));
     }
     return result;
   }

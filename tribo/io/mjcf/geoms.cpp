@@ -242,6 +242,22 @@ void add_visual(const Attributes& attributes, int type, const GeomRequest& reque
   spec.visual = std::move(visual);
 }
 
+// What stands inside a geom and is none of tribo's plugins is not passed over silently.
+void check_plugins(const SourceElement& geom, int type, LoadLog& log) {
+  for (const SourceElement& child : geom.children) {
+    const std::string name = child.text("plugin");
+    if (child.name != "plugin") {
+      log.warn(child, "this element is not supported and is ignored");
+    } else if (name.starts_with("tribo.sdf.")) {
+      if (type != sdf) fail(child, "a plugin tribo.sdf.* belongs to a geom of type sdf");
+    } else if (name.starts_with("tribo.") && name != "tribo.pressure") {
+      fail(child, fmt::format("there is no plugin '{}': tribo.pressure, tribo.sdf.*", name));
+    } else if (!name.starts_with("tribo.") && type != sdf) {
+      log.warn(child, "this plugin is not supported and is ignored");
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<Segment> read_segment(const Attributes& attributes) {
@@ -292,6 +308,7 @@ GeomSpec read_geom(const GeomRequest& request, LoadLog& log) {
   const int type = attributes.word(
       "type", {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"},
       sphere);
+  check_plugins(request.element, type, log);
   GeomSpec spec;
   spec.element = &request.element;
   read_material(attributes, spec.geom);

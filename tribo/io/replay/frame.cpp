@@ -115,9 +115,11 @@ FrameClock::FrameClock(double rate, double start, double time_step)
 }
 
 bool FrameClock::is_due(double time) {
+  constexpr double kMostFrames = 1e18;  // that are counted
   if (rate_ == 0.0) return true;
   const double passed = rate_ * (time - start_ + slack_);
   if (!(passed >= static_cast<double>(next_))) return false;
+  if (passed > kMostFrames) return true;
   next_ = static_cast<std::int64_t>(std::floor(passed)) + 1;
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -21,6 +22,14 @@ std::string quoted(std::string_view word) {
   std::string shown;
   for (const char c : word.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
   return word.empty() ? "the end of the file" : "'" + shown + "'";
+}
+
+// Of a number that no double can hold: whether it is too small rather than too large.
+bool is_small(std::string_view number) {
+  const std::size_t e = std::min(number.find_first_of("eE"), number.size());
+  if (e < number.size()) return number.substr(e + 1).starts_with('-');
+  const std::size_t digit = number.find_first_of("123456789");  // without an exponent: 0.00...01 or 100...0
+  return number.find('.') < digit;
 }
 
 }  // namespace
@@ -70,7 +79,7 @@ double WordStream::real(std::string_view field) {
   double value = 0.0;
   const auto [at, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error == std::errc::result_out_of_range)
-    value = 0.0;  // 1e-400 in an exporter's noise; 1e400 is caught as flat
+    value = is_small(word) ? 0.0 : std::numeric_limits<double>::infinity();  // 1e-400 is an exporter's noise
   if (word.empty() || at != word.data() + word.size() || error == std::errc::invalid_argument) {
     fail(field, fmt::format("{} is not a number", quoted(found)));
   }
