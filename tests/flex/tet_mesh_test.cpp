@@ -104,6 +104,14 @@ TEST(TetMesh, CompleteTurnsElementsRoundAndNamesWhatIsWrong) {
   EXPECT_NE(message(TetMesh()).find("has no tetrahedron"), std::string::npos);
 }
 
+TEST(TetMesh, BoundaryOfNegativeElementsLooksOutwards) {
+  TetMesh mesh = box_mesh(Vec3(1.0, 2.0, 0.5), {2, 3, 1});
+  for (std::size_t e = 0; e < mesh.tets.size(); e += 2) std::swap(mesh.tets[e][0], mesh.tets[e][1]);
+  EXPECT_LT(least_volume(mesh), 0.0);
+  EXPECT_NEAR(enclosed(mesh), 1.0, 1e-14);
+  expect_closed(mesh);
+}
+
 TEST(TetMesh, SizesOfReadyMeshesAreChecked) {
   EXPECT_THROW(box_mesh(Vec3(1, 0, 1), {1, 1, 1}), InvalidInput);
   EXPECT_THROW(box_mesh(Vec3(1, 1, 1), {1, 0, 1}), InvalidInput);

@@ -169,6 +169,24 @@ TEST(Batch, EveryWorldHasItsOwnParameters) {
   EXPECT_EQ(batch.parameter(BatchParameter::mass)(0, 2), 0.4);
 }
 
+TEST(Batch, ParametersThatASimulatorRefusesChangeNoWorld) {
+  // Two hinges on one axis: without the mass between them they move the same.
+  const World world = load_model(R"(<worldbody><body name="a"><joint axis="0 1 0"/>
+<geom type="sphere" size=".1" pos="0 0 -.3" mass="1"/><body name="b"><joint axis="0 1 0"/>
+<geom type="sphere" size=".1" pos="0 0 -.6" mass="1"/></body></body></worldbody>)")
+                          .world;
+  Batch batch(world, 3);
+  Batch::Rows mass = batch.parameter(BatchParameter::mass);
+  mass(0, 2) = 5.0;
+  mass(2, 1) = 0.0;
+  EXPECT_THROW(batch.set_parameter(BatchParameter::mass, mass), InvalidInput);
+  EXPECT_EQ(batch.simulator(0).model().inertia(2).mass, 1.0);
+  EXPECT_EQ(batch.parameter(BatchParameter::mass)(0, 2), 1.0);
+  mass(2, 1) = 1.0;
+  batch.set_parameter(BatchParameter::mass, mass);
+  EXPECT_EQ(batch.simulator(0).model().inertia(2).mass, 5.0);
+}
+
 TEST(Batch, SizesAreChecked) {
   EXPECT_THROW(Batch(hopper(), 0), InvalidInput);
   EXPECT_THROW(Batch(hopper(), 1, on_threads(0)), InvalidInput);

@@ -132,6 +132,12 @@ TEST(Snapshot, AnotherWorldIsRefused) {
   heavier.geoms.back().material.friction += 0.1;
   Simulator other(heavier, scene.settings);
   EXPECT_TRUE(contains(refused(other, bytes), "another world"));
+  World otherwise = scene.world;
+  otherwise.friction_rule = FrictionRule::harmonic;
+  EXPECT_NE(world_hash(otherwise), world_hash(scene.world));
+  World windy = scene.world;
+  windy.medium.wind.x() = 1.0;
+  EXPECT_NE(world_hash(windy), world_hash(scene.world));
   World renamed = scene.world;
   renamed.geoms.back().name = "renamed";
   renamed.gravity.z() = -1.0;

@@ -109,9 +109,12 @@ std::vector<SurfaceTriangle> boundary(const TetMesh& mesh) {
   };
   std::vector<Face> faces;
   faces.reserve(4 * mesh.tets.size());
-  for (const TetMesh::Tet& tet : mesh.tets) {
+  for (Index e = 0; e < mesh.tet_count(); ++e) {
+    const TetMesh::Tet& tet = mesh.tets[e];
+    const bool inside_out = signed_volume(mesh, e) < 0.0;
     for (const auto& face : kFaces) {
-      const SurfaceTriangle triangle{tet[face[0]], tet[face[1]], tet[face[2]]};
+      SurfaceTriangle triangle{tet[face[0]], tet[face[1]], tet[face[2]]};
+      if (inside_out) std::swap(triangle[1], triangle[2]);
       SurfaceTriangle sorted = triangle;
       std::sort(sorted.begin(), sorted.end());
       faces.push_back({sorted, triangle, static_cast<Index>(faces.size())});

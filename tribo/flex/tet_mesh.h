@@ -37,7 +37,7 @@ void complete(TetMesh& mesh, const std::string& name);
 // Takes out nodes that belong to no element, as files have them.
 void remove_loose_nodes(TetMesh& mesh);
 
-// Triangles that belong to one element only, counter-clockwise seen from outside, in the order of the elements.
+// Triangles of one element only, counter-clockwise seen from outside, also of negative elements; in their order.
 using SurfaceTriangle = std::array<Index, 3>;
 std::vector<SurfaceTriangle> boundary(const TetMesh& mesh);
 // Nodes of the boundary, ascending.

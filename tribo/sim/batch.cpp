@@ -132,12 +132,13 @@ struct Batch::Impl {
     }
   }
 
-  void rebuild(Index k, World changed) {
-    Simulator& old = simulator(k);
+  // Simulator k over another world, in the state it has.
+  Simulator rebuilt(Index k, World changed) {
+    const Simulator& old = simulator(k);
     Simulator fresh(std::move(changed), settings);
     fresh.set_gravity(old.world().gravity);
     if (!failed(k)) fresh.set_state(old.state());
-    old = std::move(fresh);
+    return fresh;
   }
 };
 
@@ -280,14 +281,20 @@ void Batch::set_parameter(BatchParameter parameter, const Rows& values, Mask mas
                                     rows(BatchParameter::friction, k), rows(BatchParameter::gain, k));
     worlds[static_cast<std::size_t>(k)] = std::move(changed);
   }
+  // What a simulator refuses shows before any of them is replaced.
+  std::vector<std::optional<Simulator>> fresh(worlds.size());
   all.workers.run(all.count(), [&](Index k, Index) {
-    if (!Impl::takes_part(mask, k) || wanted.row(k) == kept.row(k)) return;
+    const auto place = static_cast<std::size_t>(k);
+    if (worlds[place]) fresh[place] = all.rebuilt(k, std::move(*worlds[place]));
+  });
+  for (Index k = 0; k < all.count(); ++k) {
+    if (!Impl::takes_part(mask, k) || wanted.row(k) == kept.row(k)) continue;
     if (parameter == BatchParameter::gravity) {
       all.simulator(k).set_gravity(wanted.row(k).transpose());
     } else {
-      all.rebuild(k, std::move(*worlds[static_cast<std::size_t>(k)]));
+      all.simulator(k) = std::move(*fresh[static_cast<std::size_t>(k)]);
     }
-  });
+  }
   kept = wanted;  // stays where it lies
 }
 

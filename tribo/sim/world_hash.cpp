@@ -61,13 +61,14 @@ void add_joints(const Model& model, Hash& hash) {
     hash.add(joint.anchor);
     hash.add(std::array{joint.reference, joint.armature, joint.damping, joint.stiffness,
                         joint.spring_reference, joint.lower, joint.upper, joint.limit_margin,
-                        joint.dry_friction});
+                        joint.dry_friction, joint.actuator_force_lower, joint.actuator_force_upper});
     hash.add(joint.limited);
+    hash.add(joint.actuator_compensation);
   }
   hash.add(static_cast<Index>(model.tendons().size()));
   for (const TendonDescription& tendon : model.tendons()) {
     hash.add(std::array{tendon.damping, tendon.stiffness, tendon.spring_lower, tendon.spring_upper,
-                        tendon.lower, tendon.upper, tendon.dry_friction});
+                        tendon.lower, tendon.upper, tendon.limit_margin, tendon.dry_friction});
     hash.add(tendon.limited);
     for (const auto& term : tendon.terms) {
       hash.add(term.joint);
@@ -79,6 +80,19 @@ void add_joints(const Model& model, Hash& hash) {
       hash.add(point.radius);
     }
   }
+  hash.add(static_cast<Index>(model.sites().size()));
+  for (const SiteDescription& site : model.sites()) {
+    hash.add(site.body);
+    hash.add(site.pose);
+  }
+}
+
+void add_muscle(const std::optional<Muscle>& muscle, Hash& hash) {
+  hash.add(muscle.has_value());
+  if (!muscle) return;
+  hash.add(std::array{muscle->range_lower, muscle->range_upper, muscle->force, muscle->shortest,
+                      muscle->longest, muscle->fastest, muscle->passive_force, muscle->stretch_force,
+                      muscle->length_lower, muscle->length_upper});
 }
 
 void add_actuators(const Model& model, Hash& hash) {
@@ -89,8 +103,12 @@ void add_actuators(const Model& model, Hash& hash) {
     hash.add(a.bias);
     hash.add(a.activation_times);
     hash.add(a.gain_slope);
-    hash.add(std::array{a.gain, a.control_lower, a.control_upper, a.force_lower, a.force_upper});
+    hash.add(std::array{a.gain, a.control_lower, a.control_upper, a.force_lower, a.force_upper,
+                        a.activation_lower, a.activation_upper});
     hash.add(static_cast<Index>(a.activation));
+    hash.add(a.activation_early);
+    add_muscle(a.muscle_gain, hash);
+    add_muscle(a.muscle_bias, hash);
   }
 }
 
@@ -124,6 +142,9 @@ void add_geoms(const World& world, Hash& hash) {
     hash.add(pair.first);
     hash.add(pair.second);
     add_material(pair.material, hash);
+    hash.add(pair.frictionless);
+    hash.add(pair.friction_rows);
+    hash.add(std::array{pair.margin, pair.thickness, pair.second_friction, pair.second_rolling});
   }
   for (const auto& [a, b] : world.excluded_bodies) {
     hash.add(a);
@@ -172,6 +193,17 @@ void add_flexible(const FlexibleBody& body, Hash& hash) {
   }
 }
 
+void add_medium(const World& world, Hash& hash) {
+  hash.add(std::array{world.medium.density, world.medium.viscosity});
+  hash.add(world.medium.wind);
+  for (const FluidEllipsoid& e : world.fluid_ellipsoids) {
+    hash.add(e.body);
+    hash.add(e.pose);
+    hash.add(e.semi_axes);
+    hash.add(std::array{e.blunt_drag, e.slender_drag, e.angular_drag, e.kutta_lift, e.magnus_lift});
+  }
+}
+
 }  // namespace
 
 std::uint64_t world_hash(const World& world) {
@@ -187,7 +219,10 @@ std::uint64_t world_hash(const World& world) {
     hash.add(sensor.size());
   }
   for (const FlexibleBody& body : world.flexible_bodies) add_flexible(body, hash);
-  hash.add(std::array{world.medium.density, world.medium.viscosity, world.margin});
+  add_medium(world, hash);
+  hash.add(world.margin);
+  hash.add(static_cast<Index>(world.friction_rule));
+  hash.add(world.parent_child_contacts);
   return hash.value();
 }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "tribo/base/errors.h"
+#include "tribo/collide/shapes/convex_hull.h"
 #include "tribo/collide/shapes/triangle_mesh.h"
 #include "tribo/sim/simulator.h"
 
@@ -47,6 +48,21 @@ TEST(FieldContacts, BlockSinksUntilItsPressureCarriesIt) {
     // The rigid block does not count for the dissipation.
     for (const Contact& c : simulator.contacts()) EXPECT_DOUBLE_EQ(c.dissipation_time, 0.05);
   }
+}
+
+// Of a slanted sheet no depth is found: it must not become a rigid one without a word.
+TEST(FieldContacts, SheetsNeedADepth) {
+  std::vector<Vec3> corners{Vec3(0, 0, 0), Vec3(0.1, 0.013, 0.05), Vec3(0.02, 0.11, 0.03)};
+  const Vec3 normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
+  for (int k = 0; k < 3; ++k) corners.push_back(corners[static_cast<std::size_t>(k)] + 1e-6 * normal);
+  Geom sheet{.name = "sheet",
+             .shape = Shape::hull(ConvexHull::around(corners)),
+             .pressure = PressureField{.modulus = 1e5}};
+  const Grounded made = on_ground({}, sheet, 0.2);
+  EXPECT_THROW(Simulator{made.world}, InvalidInput);
+  Grounded given = made;
+  given.world.geoms.back().pressure->depth = 1e-6;
+  EXPECT_NO_THROW(Simulator{given.world});
 }
 
 // A box that just touches foam: thicknesses press it in. A pair says friction, dissipation time and thickness itself.

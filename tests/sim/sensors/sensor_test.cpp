@@ -305,6 +305,19 @@ TEST(Sensor, ContactsAreChosenSortedAndAddedUp) {
   }
 }
 
+// The first step of a ball that is 1 mm in the floor.
+TEST(Sensor, ANetForceHasNoDistance) {
+  Simulator simulator(load_model(R"(<worldbody><geom name="floor" type="plane" size="5 5 .1"/>
+<body pos="0 0 .099"><freejoint/><geom name="ball" size=".1" mass="1"/></body></worldbody>
+<sensor><contact name="one" geom1="ball" data="dist"/><contact name="net" geom1="ball" data="found dist" reduce="netforce"/>
+</sensor>)")
+                          .world);
+  simulator.step();
+  EXPECT_NEAR(one(simulator, "one"), -1e-3, 1e-12);
+  EXPECT_EQ(simulator.sensor("net")[0], 1.0);
+  EXPECT_EQ(simulator.sensor("net")[1], 0.0);
+}
+
 TEST(Sensor, RaysMeetVolumes) {
   const Vec3 up = Vec3::UnitZ(), out(0.0, 0.0, -3.0);
   for (const Shape& shape : {Shape::sphere(1.0), Shape::capsule(0.5, 0.5), Shape::cylinder(0.7, 1.0),

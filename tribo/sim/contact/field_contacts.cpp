@@ -35,9 +35,15 @@ FieldContacts::FieldContacts(const World& world, std::span<const Index> active,
   pressed_.resize(world.geoms.size());
   for (const Index g : active) {
     const Shape& shape = world.geoms[g].shape;
-    if (has_inside(shape))
+    if (has_inside(shape)) {
       pressed_[g] = pressed_shape(shape, world.geoms[g].pressure.value_or(PressureField{}));
-    if (has_inside(shape)) continue;
+      if (soft_[g] != 0 && !(pressed_[g].compliance > 0.0)) {
+        throw InvalidInput(
+            fmt::format("{} is too thin for its largest depth to be found: give its pressure field a depth",
+                        name_of(world, g)));
+      }
+      continue;
+    }
     for (const Index soft : active) {
       if (soft_[soft] == 0 || !may_meet(soft, g)) continue;
       throw InvalidInput(fmt::format(

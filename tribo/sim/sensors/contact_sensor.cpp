@@ -54,7 +54,6 @@ class Reader {
       net.position += m.force.norm() * m.position;
       weight += m.force.norm();
       net.force += m.force;
-      net.distance = std::min(net.distance, m.distance);
     }
     if (weight > 0.0) {
       net.position /= weight;

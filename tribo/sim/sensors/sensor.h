@@ -112,7 +112,7 @@ struct ContactSide {
 //   normal   from the first side to the second, world
 //   tangent  the first one, world
 // Which ones, where more match than there are places: the first (none), the deepest, those with the largest force. Net: the
-// sum of all as one force, in world axes, at their centre weighted by force, with the torque about it.
+// sum of all as one force, in world axes, at their centre weighted by force, with the torque about it and the distance 0.
 struct ContactQuery {
   enum Field : std::uint8_t {
     found = 1,
