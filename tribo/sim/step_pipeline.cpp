@@ -85,6 +85,8 @@ const Vector& StepPipeline::sensor_data(const State& state) {
                       .contacts = contacts_,
                       .contact_impulses = contact_impulses_,
                       .contact_torques = contact_torques_,
+                      .flexible_contacts = flexible_.contacts(),
+                      .flexible_impulses = flexible_.impulses(),
                       .mocap_velocity = mocap_velocity_,
                       .gravity = step_gravity_,
                       .scheme = settings_->scheme,

@@ -90,6 +90,42 @@ TEST(FlexibleBodies, FloorCarriesTheWeight) {
   EXPECT_LT(mean_position(s).z(), 0.1);  // its weight presses it
 }
 
+// A table on a slide, held by its limit, feels what lies on it and what hangs on it.
+TEST(FlexibleBodies, SensorsOfRigidBodiesFeelThem) {
+  for (const bool attached : {false, true}) {
+    World world;
+    ModelBuilder builder;
+    const Shape top = Shape::box(Vec3(0.5, 0.5, 0.05));
+    const Index table = builder.add_body({.name = "table", .inertia = uniform_inertia(top, 3.0)});
+    builder.add_joint({.body = table,
+                       .kind = JointKind::slide,
+                       .axis = Vec3::UnitZ(),
+                       .limited = true,
+                       .lower = 0.0,
+                       .upper = 1.0});
+    world.model = builder.build();
+    world.add_geom({.shape = top, .body = table});
+    FlexibleBody body = cube(0.2, 2, Vec3(0, 0, attached ? -0.5 : 0.15));
+    if (attached) {
+      for (const Index node : nodes_on_plane(body.mesh, Vec3(0, 0, 0.1), Vec3::UnitZ(), 1e-9))
+        body.attachments.push_back({node, table, body.pose * body.mesh.nodes[node]});
+    }
+    world.add_flexible_body(body);
+    world.sensors.push_back({.name = "f", .kind = SensorKind::force, .frame = {table}});
+    world.sensors.push_back({.name = "t", .kind = SensorKind::torque, .frame = {table}});
+    world.sensors.push_back({.name = "touch",
+                             .kind = SensorKind::touch,
+                             .frame = {table},
+                             .volume = Shape::box(Vec3(0.6, 0.6, 0.1))});
+    Simulator s(world, {.time_step = 0.005, .tolerance = 1e-9});
+    for (int k = 0; k < 300; ++k) s.step();
+    const double own = mass_of(world, 0) * kGravity, all = own + 3.0 * kGravity;
+    EXPECT_NEAR(s.sensor("f")[2], all, 1e-3 * all);
+    EXPECT_NEAR(Vec3(s.sensor("t").data()).norm(), 0.0, 1e-3 * all);
+    EXPECT_NEAR(s.sensor("touch")[0], attached ? 0.0 : own, 1e-3 * own);
+  }
+}
+
 // Pulled sideways by gravity that leans: it sticks below the angle of friction and slides above with g (sin - mu cos).
 TEST(FlexibleBodies, SlidesWhereCoulombSaysSo) {
   for (const double slope : {0.3, 0.7}) {  // tan of the angle; mu = 0.5

@@ -128,6 +128,13 @@ double touch_force(const SensorDescription& sensor, const LastStep& step, const 
     const Vec3 outward = first ? contact.normal : Vec3(-contact.normal);
     if (meets(*sensor.volume, at.to_local(contact.position), at.rotation.transpose() * outward)) sum += force;
   }
+  for (std::size_t c = 0; c < step.flexible_contacts.size(); ++c) {
+    const FlexibleContact& contact = step.flexible_contacts[c];
+    if (contact.a.flexible >= 0 || contact.a.body != sensor.frame.body) continue;
+    const double force = contact.normal.dot(step.flexible_impulses[c]) / step.h;
+    const Vec3 toward = at.rotation.transpose() * contact.normal;
+    if (force > 0.0 && meets(*sensor.volume, at.to_local(contact.position), toward)) sum += force;
+  }
   return sum;
 }
 

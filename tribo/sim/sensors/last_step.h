@@ -5,6 +5,7 @@
 
 #include "tribo/sim/assembly/constraint_set.h"
 #include "tribo/sim/contact/contact_finder.h"
+#include "tribo/sim/flex/flexible_contact.h"
 #include "tribo/sim/forces/free_motion.h"
 
 namespace tribo {
@@ -18,8 +19,10 @@ struct LastStep {
   const std::vector<Contact>& contacts;
   const std::vector<Vec3>& contact_impulses;  // world axes, on the second bodies, N s
   const std::vector<Vec3>& contact_torques;   // N m s
-  const std::vector<Vec6>& mocap_velocity;    // Kinematics::set_mocap_velocities
-  Vec3 gravity;                               // m/s^2
+  const std::vector<FlexibleContact>& flexible_contacts;
+  const std::vector<Vec3>& flexible_impulses;  // on their sides b, N s
+  const std::vector<Vec6>& mocap_velocity;     // Kinematics::set_mocap_velocities
+  Vec3 gravity;                                // m/s^2
   Scheme scheme;
   double h;  // s
 };

@@ -91,11 +91,33 @@ void StepForces::add_external(const LastStep& step) {
     push(c.body_b, c.position, force, Vec3::Zero());
     push(c.body_a, c.position, -force, Vec3::Zero());
   });
+  add_flexible(step);
   add_site_actuators();
   joints_.body_forces().visit_drag(
       kinematics_, [this](Index body, const Vec3& point, const Vec3& force, const Vec3& torque) {
         push(body, point, force, torque);
       });
+}
+
+// Contacts of flexible bodies with geoms, and attachments: three rows each in the order of the world
+// (flexible_constraints.cpp), the force along a world axis on the node.
+void StepForces::add_flexible(const LastStep& step) {
+  for (std::size_t c = 0; c < step.flexible_contacts.size(); ++c) {
+    const FlexibleContact& contact = step.flexible_contacts[c];
+    if (contact.a.flexible >= 0) continue;
+    push(contact.a.body, contact.position, -step.flexible_impulses[c] / step.h, Vec3::Zero());
+  }
+  Index row = 0;
+  for (const FlexibleBody& body : world_->flexible_bodies) {
+    for (const NodeAttachment& tie : body.attachments) {
+      Vec3 force;
+      for (int axis = 0; axis < 3; ++axis, ++row) {
+        while (step.set.entry(row).source != ConstraintSource::attachment) ++row;
+        force[axis] = step.impulse[row][0] / step.h;
+      }
+      push(tie.body, kinematics_.pose(tie.body) * tie.anchor, -force, Vec3::Zero());
+    }
+  }
 }
 
 // A row of a connect or weld (joint_constraints.cpp): along or about a world axis, + on the second body. Other couplings

@@ -6,8 +6,8 @@
 // path has the spatial acceleration sum_d S_d vdot_d + drift_b, and by the balance of the bodies below a cut
 //   force  through the cut = sum m (a_c - g) - external forces
 //   torque through the cut = sum (c - p) x (m (a_c - g)) + I alpha + w x I w - external torques about p
-// which the parent exerts on the child. External: impulses of contacts, connects and welds over h, adhesion, actuators on
-// sites, drag. Through the joints, and so no external forces: actuators on joints, springs, dampers, limits, couplings,
+// which the parent exerts on the child. External: impulses of contacts, connects and welds over h, also those of flexible bodies
+// and of what is attached to them, adhesion, actuators on sites, drag. Through the joints, and so no external forces: actuators on joints, springs, dampers, limits, couplings,
 // applied generalised forces, gravity compensation. Spatial tendons pull on the bodies they pass; that is left out, as
 // it is in MuJoCo. Cost: some passes over bodies, dofs and constraints.
 #pragma once
@@ -46,6 +46,7 @@ class StepForces {
   void place(const LastStep& step);
   void accelerate(const LastStep& step);
   void add_external(const LastStep& step);
+  void add_flexible(const LastStep& step);
   void add_site_actuators();
   void add_coupling(const ConstraintSet::Entry& entry, double impulse);
   void push(Index body, const Vec3& point, const Vec3& force, const Vec3& torque);
