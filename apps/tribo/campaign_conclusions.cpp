@@ -165,7 +165,7 @@ Conclusions about_newton(const Measured& m) {
                    {"Flexible sets: Newton methods are best (9.3, 10)",
                     "NSN-AC fastest on 88 % of the wall, 64 % of the cubes at 1e-8 (Fig. 15)"},
                    "nsn-* solves at least 95 % of the flexible families at 1e-8", {{"nsn-"}}, kTightTolerance,
-                   {"cubes", "low-wall-fem"}, at_least(0.95)),
+                   {"cubes-fem", "low-wall-fem"}, at_least(0.95)),
       beside(m,
              {"The proximal point method improves NSN-AC (9.4)",
               "NSN-AC-GP and PPA-NSN-AC-GP: towers 0 and 97, chain 66 and 99, capsules 2 and 90, boxes 0 and "

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "tribo/base/errors.h"
+#include "tribo/formats/full_form.h"
 #include "tribo/formats/problem_file.h"
 #include "tribo/math/pose.h"
 #include "tribo/problem/certificate.h"
@@ -64,6 +65,15 @@ std::string content_hash(const ContactProblem& problem, const Solution& solution
       for (Index k = w.row_begin(g); k < w.row_end(g); ++k) {
         hash.add(static_cast<std::uint64_t>(w.column(k)));
         hash.add(w.block(g, k));
+      }
+    }
+  } else if (problem.has_sparse_trees()) {  // as they were given: what the file holds
+    hash.add(detail::full_momentum(problem));
+    for (const detail::SparseMatrix& matrix : {detail::full_mass(problem), detail::full_jacobian(problem)}) {
+      for (const ScalarTriplet& entry : matrix.entries) {
+        hash.add(static_cast<std::uint64_t>(entry.row));
+        hash.add(static_cast<std::uint64_t>(entry.col));
+        hash.add(entry.value);
       }
     }
   } else {

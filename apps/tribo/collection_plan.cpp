@@ -41,6 +41,12 @@ std::vector<Trajectory> local(const char* scene, Index runs, Index total, Index 
   return all;
 }
 
+// Cubes that bend: the scene has no seed, its runs differ by their sizes.
+Trajectory soft_cubes(double cubes, double cells, Index problems) {
+  constexpr double kLanding = 0.07;  // share of the run before the first contact
+  return {"cubes-fem", {{"cubes", cubes}, {"cells", cells}, {"mu", 0.3}}, problems, kLanding, 0};
+}
+
 constexpr std::string_view kBoxes = "BoxesStack: 255 problems, 6-300 dofs, 1-200 contacts, mu 0.7";
 constexpr std::string_view kChain = "Chain: 242 problems, 60 dofs, 8-28 contacts, mu 0.3";
 constexpr std::string_view kCapsules = "Capsules: 249 problems, 96-600 dofs, 17-304 contacts, mu 0.7";
@@ -55,6 +61,8 @@ constexpr std::string_view kPerio =
 constexpr std::string_view kSpheres = "945_SP_Box_PL: 60 problems, 5700 dofs, 2322-5037 contacts, mu 0.8";
 constexpr std::string_view kBridge = "Bridge_PR: 50 problems, 138 dofs, 70-108 contacts, mu 0.9";
 constexpr std::string_view kWall = "LowWall_FEM, with rigid bricks: 50 problems, 624-688 contacts, mu 0.83";
+constexpr std::string_view kCubes =
+    "Cubes_H8_2, _5, _20: 115 problems, 162-55566 dofs, 3-388 contacts, mu 0.3";
 
 std::vector<Family> full_plan() {
   return {
@@ -83,6 +91,11 @@ std::vector<Family> full_plan() {
       {"bridge", "an arch of stones that are hit", kBridge, by_seed("arch-bridge", 5, 50, {{"stones", 23}})},
       {"low-wall", "a wall of bricks that are hit", kWall,
        by_seed("low-wall", 5, 50, {{"rows", 8}, {"columns", 10}})},
+      {"cubes-fem",
+       "cubes of finite elements dropped on each other",
+       kCubes,
+       {soft_cubes(2, 2, 15), soft_cubes(5, 2, 15), soft_cubes(8, 3, 15), soft_cubes(5, 5, 40),
+        soft_cubes(5, 8, 20), soft_cubes(1, 16, 10)}},
   };
 }
 
@@ -107,6 +120,10 @@ std::vector<Family> small_plan() {
       {"bridge", "an arch of stones that are hit", kBridge, by_seed("arch-bridge", 2, 12, {{"stones", 23}})},
       {"low-wall", "a wall of bricks that are hit", kWall,
        by_seed("low-wall", 2, 10, {{"rows", 4}, {"columns", 6}})},
+      {"cubes-fem",
+       "cubes of finite elements dropped on each other",
+       kCubes,
+       {soft_cubes(2, 2, 3), soft_cubes(5, 2, 4), soft_cubes(5, 3, 3)}},
   };
 }
 

@@ -1,6 +1,5 @@
 // What `tribo collect` makes: families of contact problems shaped like those of FCLIB (Acary, Bremond and Huber 2018,
-// Table 5), each from trajectories of built-in scenes with fixed seeds. Flexible families (cubes and wall of finite
-// elements) are not among them.
+// Table 5), each from trajectories of built-in scenes with fixed seeds.
 #pragma once
 
 #include <cstdint>

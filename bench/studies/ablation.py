@@ -22,7 +22,7 @@ from report.page import read_csv, table
 COLUMNS = ["variant", "solved", "infeasible", "problem_seconds", "factorizations", "scene_ratio", "worst_scene", "worst_ratio",
            "missed_steps", "solved_base", "seconds_base", "factorizations_base", "missed_base"]  # fmt: skip
 REFRESH = 8
-ROWS = 28  # of the schedule (tribo/solve/auto/schedule.cpp)
+ROWS = 32  # of the schedule (tribo/solve/auto/schedule.cpp)
 TOWERS = [("10", []), ("40", []), ("10", ["--slide"]), ("40", ["--slide"]), ("10", ["--mass-ratio", "1e4"]),
           ("40", ["--mass-ratio", "1e4"]), ("40", ["--mass-ratio", "1e4", "--slide"])]  # fmt: skip
 SCENES = [

@@ -9,9 +9,13 @@
 #include "tests/support/random.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tests/support/sparse_samples.h"
 #include "tribo/generate/generators.h"
+#include "tribo/problem/certificate.h"
 #include "tribo/problem/contact_problem_builder.h"
 #include "tribo/problem/natural_map.h"
+#include "tribo/solve/auto/traits.h"
+#include "tribo/solve/auto/tuning.h"
 #include "tribo/solve/catalogue.h"
 #include "tribo/solve/systems/small_delassus.h"
 
@@ -191,6 +195,31 @@ TEST(SmallDelassus, CouplesThroughSharedTreesOnly) {
   const Matrix w = j * a.llt().solve(j.transpose());
   EXPECT_LT((small.assemble(problem) - w).norm(), 1e-12 * w.norm());
   EXPECT_TRUE((small.matrix().block<1, 3>(3, 4).isZero(0.0)));
+}
+
+// Bodies that bend take sweeps only as far as these promise to be cheaper than an interior point, then that.
+TEST(Auto, FlexibleBodiesTakeSweepsOrNewton) {
+  for (const Index side : {4, 7}) {
+    const ContactProblem problem = test::soft_block(41, 0.0, side).sparse;
+    const ProblemTraits traits = classify(problem, Law::exact, true);
+    ASSERT_TRUE(traits.flexible);
+    const double worth = tuning::kFlexibleFactors * traits.factor_sweeps;
+    Settings settings;
+    settings.explain = true;
+    Solution solution;
+    const Vector far = Vector::Constant(problem.row_count(), 1e-2);
+    for (const Vector* start : {static_cast<const Vector*>(nullptr), &far}) {
+      const Report report = make_auto()->solve(problem, settings, solution, start);
+      ASSERT_EQ(report.status, Status::converged) << side;
+      EXPECT_LE(certify(problem, solution, settings.law).error.value, settings.tolerance);
+      for (const Stage& stage : report.stages) {
+        EXPECT_TRUE(stage.name != "admm" && stage.name != "canal") << stage.name;
+        if (stage.name == "nsgs") {
+          EXPECT_LE(stage.iterations, 1.2 * worth + 20.0);
+        }
+      }
+    }
+  }
 }
 
 // The height must not show in the number of factorisations.

@@ -3,12 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "tests/support/dense_twin.h"
 #include "tests/support/sample_problems.h"
 #include "tests/support/small_problems.h"
+#include "tests/support/sparse_samples.h"
 #include "tribo/generate/generators.h"
 #include "tribo/problem/contact_problem_builder.h"
+#include "tribo/problem/islands.h"
+#include "tribo/problem/sparse_trees.h"
 #include "tribo/solve/auto/schedule.h"
 #include "tribo/solve/auto/tuning.h"
 #include "tribo/solve/catalogue.h"
@@ -97,6 +102,57 @@ TEST(ProblemTraits, SweepFlopsAreThoseOfVisits) {
   }
   // At least the multiply-adds of a contact between two free bodies: J v and J^T, 36 each.
   EXPECT_GT(tuning::kVisitFlops, 72.0);
+}
+
+// Bodies that bend are known by their sparse trees; the copy of an island has dense ones.
+TEST(ProblemTraits, FlexibleIsAMajorityOfSparseTrees) {
+  const auto [sparse, dense] = test::soft_block(31);
+  EXPECT_TRUE(classify(sparse, Law::exact, true).flexible);
+  EXPECT_FALSE(classify(dense, Law::exact, true).flexible);
+  EXPECT_FALSE(classify(robot(90, 20), Law::exact, true).flexible);
+  Islands islands;
+  islands.find(sparse, 0);
+  ASSERT_GT(islands.count(), 1);  // the block with its load, a rigid body alone
+  ContactProblem part;
+  islands.extract(sparse, 0, part);
+  EXPECT_FALSE(classify(part, Law::exact, true).flexible);
+}
+
+// A soft ball beside many rigid bodies does not decide.
+TEST(ProblemTraits, AMinorityOfSparseTreesIsNotFlexible) {
+  ContactProblemBuilder builder;
+  test::Random random(33);
+  const auto mass = test::lattice_mass(random, 3, 3, 3, 10.0);
+  const Index soft = builder.add_sparse_tree(mass, random.vector(mass.rows()));
+  builder.add_contact(0.5, {{soft, Mat3::Identity(), {}, 0}});
+  for (int k = 0; k < 8; ++k) {
+    const Index body = builder.add_tree(test::random_spd(random, 6), -Vector::Ones(6));
+    builder.add_contact(0.5, {{body, random.matrix(3, 6)}});
+  }
+  EXPECT_FALSE(classify(builder.build(), Law::exact, true).flexible);
+}
+
+// A visit on a sparse tree moves all of its coordinates: twice the entries of J_i, counted here one by one.
+TEST(ProblemTraits, SweepsOfFlexibleBodiesCostTheEntriesOfJ) {
+  const ContactProblem problem = test::soft_block(32, 0.0, 5).sparse;
+  const ProblemTraits traits = classify(problem, Law::exact, true);
+  ASSERT_TRUE(traits.flexible);
+  double flops = 0.0;
+  const Matrix j = test::dense(problem.jacobian(), problem.dof_count());
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    double entries = 0.0;
+    for (Index t = 0; t < problem.tree_count(); ++t) {
+      const auto block = j.block(problem.row(i), problem.mass().block_start(t), problem.rows(i),
+                                 problem.mass().block_size(t));
+      if (!block.isZero(0.0)) entries += static_cast<double>(block.size());
+    }
+    flops += std::max(tuning::kVisitFlops, 2.0 * entries);
+  }
+  EXPECT_DOUBLE_EQ(traits.sweep_flops, flops);
+  EXPECT_GT(flops, tuning::kVisitFlops * static_cast<double>(problem.constraint_count()));
+  const double size = std::min(j.rows(), j.cols());
+  EXPECT_NEAR(traits.factor_sweeps * flops, size * size * size / 3.0, 1e-6 * size * size * size);
+  EXPECT_EQ(classify(robot(90, 20), Law::exact, true).factor_sweeps, 0.0);
 }
 
 TEST(ProblemTraits, SpreadOfScales) {

@@ -22,6 +22,9 @@ bool is_small_start(Context c) {
 }
 bool may_factorize(Context c) { return c.traits.constraints <= c.options.large; }
 bool is_dense(Context c) { return c.traits.dense && !is_small_start(c); }
+// Every contact of a body that bends moves all others: how far sweeps get depends on the load, not on their number, while
+// Newton's methods take as many steps for any.
+bool is_flexible(Context c) { return c.traits.flexible && !is_small_start(c) && may_factorize(c); }
 bool is_warm(Context c) { return !c.traits.cold && !c.traits.dense && may_factorize(c); }
 bool is_whole_pile(Context c) {
   return c.traits.pile && may_factorize(c) &&
@@ -40,6 +43,8 @@ bool slides_with_mass_ratios(Context c) {
   return is_hard_and_factorizes(c) && scale_spread(c.problem) > kWideSpread &&
          sliding_share(c.problem, c.monitor.best()) > kSlidingShare;
 }
+// Flexible bodies had a short turn of it only.
+bool is_point_due(Context c) { return c.traits.flexible || !c.has_tried(StageId::point); }
 // What else has failed; of the steps of a pile those with mass ratios, as long as the pile would be none from zero.
 bool is_worth_patience(Context c) {
   const bool ends_step = is_step_of_pile(c) && c.traits.constraints <= kSmallestColdPile &&
@@ -60,6 +65,14 @@ Budget few_factors(Context c) {
 Budget factors(Context c) { return {.iterations = kNewtonIterations, .factorizations = c.options.factors}; }
 Budget few_or_usual_factors(Context c) {
   return c.traits.constraints <= c.options.few ? factors(c) : few_factors(c);
+}
+// Flexible bodies: sweeps may cost as much as the interior point after them, which is told from a tenth of them.
+Budget sweeps_of_point(Context c) {
+  return {.iterations = static_cast<Index>(std::min(kFlexibleFactors * c.traits.factor_sweeps, 1e6))};
+}
+Budget flexible_point(Context) {
+  return {.iterations = static_cast<Index>(kUsualFactors),
+          .factorizations = static_cast<Index>(kUsualFactors)};
 }
 Budget more_factors(Context) { return {.iterations = 2 * kNewtonIterations}; }
 Budget path(Context c) {
@@ -96,14 +109,23 @@ constexpr std::array kSchedule = {
     ScheduleRow{StageId::proof, From::best, is_small_start, cheap_proof, "or is there no solution?"},
     ScheduleRow{StageId::newton, From::best, is_small_start, factors, "what sweeps do not solve"},
     // Stacks from zero, whatever their height; others give up before anything is factorised.
-    ScheduleRow{StageId::stack, From::start,
-                [](Context c) { return c.traits.cold && !is_small_start(c) && may_factorize(c); }, factors,
-                "stacks, at rest or sliding"},
+    ScheduleRow{
+        StageId::stack, From::start,
+        [](Context c) { return c.traits.cold && !is_small_start(c) && may_factorize(c) && !is_flexible(c); },
+        factors, "stacks, at rest or sliding"},
     // Few trees: a factorisation costs a few sweeps.
     ScheduleRow{StageId::dense_sweeps, From::best, [](Context c) { return is_dense(c) && !c.is_near(); },
                 warm_sweeps, "a robot whose contacts have changed"},
     ScheduleRow{StageId::newton_here, From::best, is_dense, factors, "a robot on the ground"},
     ScheduleRow{StageId::proof, From::best, is_dense, cheap_proof, "or is there no solution?"},
+    // Bodies that bend: all contacts of a body are coupled.
+    ScheduleRow{StageId::newton_here, From::best,
+                [](Context c) { return is_flexible(c) && !c.traits.cold && c.is_near(); }, few_factors,
+                "a flexible body at rest"},
+    ScheduleRow{StageId::more_sweeps, From::best, is_flexible, sweeps_of_point,
+                "as long as they promise to be cheaper than Newton"},
+    ScheduleRow{StageId::point, From::start, is_flexible, flexible_point, "bodies that are bent"},
+    ScheduleRow{StageId::newton, From::best, is_flexible, factors, "where the path is long"},
     // From the impulses of a step before.
     ScheduleRow{StageId::sweeps, From::best,
                 [](Context c) { return is_warm(c) && !c.traits.pile && !c.is_near(); }, warm_sweeps,
@@ -141,7 +163,7 @@ constexpr std::array kSchedule = {
     ScheduleRow{StageId::admm, From::start, [](Context c) { return is_hard(c) && !is_left_to_sweeps(c); },
                 admm, "moderate accuracy"},
     ScheduleRow{StageId::point, From::start,
-                [](Context c) { return slides_with_mass_ratios(c) && !c.has_tried(StageId::point); }, point,
+                [](Context c) { return slides_with_mass_ratios(c) && is_point_due(c); }, point,
                 "sliding under mass ratios"},
     ScheduleRow{StageId::more_sweeps, From::best,
                 [](Context c) {
@@ -150,8 +172,7 @@ constexpr std::array kSchedule = {
                 sweeps_of_newton_budget, "where a factorisation costs many sweeps"},
     ScheduleRow{StageId::newton, From::best, is_hard_and_factorizes, factors, "high accuracy"},
     ScheduleRow{StageId::point, From::start,
-                [](Context c) { return is_hard_and_factorizes(c) && !c.has_tried(StageId::point); }, point,
-                "mass ratios"},
+                [](Context c) { return is_hard_and_factorizes(c) && is_point_due(c); }, point, "mass ratios"},
     ScheduleRow{StageId::newton, From::best, is_hard_and_factorizes, more_factors, "with more patience"},
     ScheduleRow{StageId::afresh, From::start,
                 [](Context c) { return !c.traits.cold && is_hard_and_factorizes(c); }, factors,

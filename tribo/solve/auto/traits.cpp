@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tribo/problem/constraints.h"
+#include "tribo/problem/sparse_trees.h"
 #include "tribo/solve/auto/tuning.h"
 #include "tribo/solve/systems/newton_system.h"
 #include "tribo/solve/systems/small_delassus.h"
@@ -16,6 +17,29 @@ using namespace tuning;
 Index smallest_pile(bool cold, bool redundant) {
   if (!cold) return kSmallestPile;
   return redundant ? kLargestRedundantWhole : kSmallestColdPile;
+}
+
+// Share of the coordinates that are of sparse trees.
+double flexible_share(const ContactProblem& problem) {
+  if (!problem.has_sparse_trees()) return 0.0;
+  double coordinates = 0.0;
+  for (const SparseTree& tree : problem.sparse_trees().trees()) coordinates += tree.coordinates();
+  return coordinates / static_cast<double>(std::max<Index>(1, problem.dof_count()));
+}
+
+// Multiply-adds of a sweep on flexible bodies: every contact moves all coordinates of its bodies, a visit takes the products
+// with J_i and J_i^T; kVisitFlops at least.
+double flexible_sweep_flops(const ContactProblem& problem) {
+  const BlockJacobian& jacobian = problem.jacobian();
+  double flops = 0.0;
+  for (Index i = 0; i < problem.constraint_count(); ++i) {
+    double entries = 0.0;
+    for (Index p = jacobian.piece_begin(i); p < jacobian.piece_end(i); ++p) {
+      entries += static_cast<double>(jacobian.piece(i, p).size());
+    }
+    flops += std::max(kVisitFlops, 2.0 * entries);
+  }
+  return flops;
 }
 
 }  // namespace
@@ -37,6 +61,25 @@ PairCount count_pairs(const ContactProblem& problem) {
   return count;
 }
 
+namespace {
+
+void find_graph_traits(const ContactProblem& problem, ProblemTraits& traits) {
+  const PairCount count = count_pairs(problem);
+  traits.chain = count.pairs < problem.tree_count();
+  traits.redundant = static_cast<double>(count.repeated) > kRedundantShare * traits.constraints;
+  traits.pile = traits.constraints > smallest_pile(traits.cold, traits.redundant) &&
+                static_cast<double>(count.pairs) > kPairsPerTree * problem.tree_count();
+}
+
+void find_flexible_traits(const ContactProblem& problem, ProblemTraits& traits) {
+  traits.flexible = true;
+  traits.sweep_flops = flexible_sweep_flops(problem);
+  const double size = std::min(problem.row_count(), problem.dof_count());
+  traits.factor_sweeps = size * size * size / 3.0 / traits.sweep_flops;
+}
+
+}  // namespace
+
 ProblemTraits classify(const ContactProblem& problem, Law law, bool cold) {
   ProblemTraits traits;
   traits.constraints = problem.constraint_count();
@@ -49,12 +92,8 @@ ProblemTraits classify(const ContactProblem& problem, Law law, bool cold) {
   traits.robots = traits.dense || form == NewtonForm::trees;
   traits.frictional = law == Law::exact && problem.has_friction();
   traits.sweep_flops = kVisitFlops * static_cast<double>(traits.constraints);
-  if (traits.explicit_w || traits.dense) return traits;
-  const PairCount count = count_pairs(problem);
-  traits.chain = count.pairs < problem.tree_count();
-  traits.redundant = static_cast<double>(count.repeated) > kRedundantShare * traits.constraints;
-  traits.pile = traits.constraints > smallest_pile(cold, traits.redundant) &&
-                static_cast<double>(count.pairs) > kPairsPerTree * problem.tree_count();
+  if (!traits.explicit_w && !traits.dense) find_graph_traits(problem, traits);
+  if (!traits.pile && flexible_share(problem) >= kFlexibleShare) find_flexible_traits(problem, traits);
   return traits;
 }
 

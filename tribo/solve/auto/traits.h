@@ -19,6 +19,10 @@ struct ProblemTraits {
   bool pile = false;         // bodies that touch several others each: elimination fills in
   bool redundant = false;    // many contacts share their pair of bodies
   double sweep_flops = 0.0;  // multiply-adds of a Gauss-Seidel sweep
+
+  // Bodies that bend, no pile: most coordinates are of sparse trees; the copy of an island has none.
+  bool flexible = false;
+  double factor_sweeps = 0.0;  // flexible: sweeps that a factorisation costs where the matrix is full
 };
 
 ProblemTraits classify(const ContactProblem& problem, Law law, bool cold);

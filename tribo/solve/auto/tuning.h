@@ -39,6 +39,9 @@ namespace tuning {
 
 // Multiply-adds of the visit of a constraint in a sweep, 40 ns [kernels].
 inline constexpr double kVisitFlops = 200.0;
+// Share of the coordinates from which on those of sparse trees say what a problem is like. A majority, not measured: a flexible
+// body has hundreds of coordinates, a rigid one six, so that the share is hardly ever near it.
+inline constexpr double kFlexibleShare = 0.5;
 // Touching pairs per tree above which elimination fills in: a chain has one, a wall two, balls three [sim_scale].
 inline constexpr double kPairsPerTree = 1.2;
 // Share of constraints that are not the first of their pair: boxes on boxes have three quarters, balls none
@@ -60,6 +63,9 @@ inline constexpr Index kRestartConstraints = 30;
 // Factorisations that Newton on the whole usually takes. Sweeps and patches in its place may cost as much [towers,
 // sim_scale]; sweeps come first where a factorisation costs more than kCostlyFactor of them [problems].
 inline constexpr double kUsualFactors = 60.0, kCostlyFactor = 8.0;
+// Factorisations of an interior point on flexible bodies: 10 to 17 on steps of bending, cubes-fem and flexible-stack, whatever
+// their mesh [flexible_peers].
+inline constexpr double kFlexibleFactors = 16.0;
 // Outer iterations of Newton's methods; as a rule their factorisations end them: one method, convex surrogates,
 // the patient ones, a start from elsewhere [towers, extremes].
 inline constexpr Index kNewtonIterations = 80, kConvexIterations = 120, kPatientIterations = 600,
