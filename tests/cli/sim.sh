@@ -380,6 +380,12 @@ assert abs(o["pelvis_height"] - (0.95 - 9.81 * 0.05 ** 2 / 2)) < 1e-3, o
 expect_error "no robot that a model could replace; these have: humanoid-fall" sim --scene stack --models models
 expect_error "models/wonik_allegro/right_hand.xml, which is not there" sim --scene hand-cubes --models models
 expect_error "there is no such folder" sim --scene hand-cubes --models nowhere
+expect_error "scene assembly looks for its arm in models/kuka_iiwa_14/iiwa14.xml, which is not there" \
+  sim --scene assembly --models models
+mkdir -p models/pal_tiago_dual
+cp models/pal_talos/talos_motor.xml models/pal_tiago_dual/tiago_dual_motor.xml
+expect_error "0 grippers of two slides at the end of seven hinges; the scene needs two" \
+  sim --scene pouring --models models
 expect_error "--models belongs to --scene" sim crate.xml --models models
 expect 0 scenes
 expect_in out "--models DIR: the quadruped from DIR/unitree_a1/a1.xml"

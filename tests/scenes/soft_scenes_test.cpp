@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 namespace tribo {
@@ -39,6 +40,18 @@ TEST(SoftScene, SpatulaPitchesInLoosePhasesOnly) {
   EXPECT_GT(spatula["pitch_in_loose_phases"], 0.3);
   EXPECT_GT(spatula["contacts_tight"], 1.5 * spatula["contacts_loose"]);
   EXPECT_LT(spatula["fall"], 0.01);  // and is not lost
+}
+
+// It slides until its weight has done the work of friction, T sin(pitch) = C pitch, T proportional to its mass and C the same:
+// a slide that ends by itself. Then it rests in later loose phases, beyond the angle at which the two balance.
+TEST(SoftScene, SpatulaSlidesOnceUntilItsWeightHasDoneTheWorkOfFriction) {
+  const auto friction = [](double mass, double time) {
+    const double pitch = outcome("slip-control", {{"mass", mass}, {"resolution", 0.009}}, time)["pitch"];
+    return mass * std::sin(pitch) / pitch;
+  };
+  const double heavy = friction(0.06, 6.0);
+  EXPECT_NEAR(friction(0.057, 6.0), heavy, 0.03 * heavy);
+  EXPECT_NEAR(friction(0.06, 11.5), heavy, 1e-3 * heavy);  // the second loose phase
 }
 
 TEST(SoftScene, JarHangsOnItsLidUntilFrictionIsUsedUp) {

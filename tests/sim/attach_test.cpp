@@ -101,5 +101,32 @@ TEST(Attach, HangsOnABody) {
   EXPECT_THROW(attach(again, world, small_world(), {.body = 1}), InvalidInput);
 }
 
+// What does not move is left out: the ball stays where it hangs, names carry the prefix, and what acts on a joint that is not
+// there is refused.
+TEST(Attach, LeavesOutWhatDoesNotMove) {
+  World other = small_world();
+  World world;
+  ModelBuilder builder;
+  const AttachOptions options{.actuators = true, .prefix = "a_", .moves = [](const JointDescription& joint) {
+                                return joint.kind == JointKind::hinge;
+                              }};
+  const Attached added = attach(builder, world, other, options);
+  world.model = builder.build();
+  EXPECT_EQ(added.joint_count, 1);
+  EXPECT_EQ(world.model.dof_count(), 1);
+  EXPECT_EQ(world.model.find_joint("a_pivot"), 0);
+  const Index ball = world.model.find_body("a_ball");
+  ASSERT_GT(ball, 0);
+  Kinematics kinematics(world.model);
+  kinematics.set_positions(world.model.reference_coordinates());
+  EXPECT_EQ(kinematics.pose(ball).position, Vec3(0.0, 0.0, 0.3));
+  EXPECT_EQ(world.model.actuators().size(), 1u);
+  other.joint_couplings.push_back({.name = "stop", .first = 0});
+  ModelBuilder again;
+  World none;
+  EXPECT_THROW(attach(again, none, other, {.moves = [](const JointDescription&) { return false; }}),
+               InvalidInput);
+}
+
 }  // namespace
 }  // namespace tribo

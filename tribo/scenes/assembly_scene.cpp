@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "tribo/base/errors.h"
 #include "tribo/collide/shapes/convex_hull.h"
 #include "tribo/collide/shapes/ready_solids.h"
 #include "tribo/scenes/assembly_task.h"
+#include "tribo/scenes/model_parts.h"
 
 namespace tribo::detail {
 
@@ -56,8 +58,8 @@ void add_workpiece(World& world, const Material& material) {
   }
 }
 
-Parts add_parts(ModelBuilder& builder, World& world, const Layout& layout, double mu) {
-  const Material steel{.friction = mu}, rubber{.friction = 0.8};
+void add_fixed_parts(World& world, const Layout& layout, double mu) {
+  const Material steel{.friction = mu};
   world.add_geom({.name = "floor", .shape = Shape::plane(), .material = steel});
   world.add_geom({.name = "block",
                   .shape = Shape::box(Vec3(0.025, 0.025, 0.5 * kBlock)),
@@ -72,22 +74,49 @@ Parts add_parts(ModelBuilder& builder, World& world, const Layout& layout, doubl
                   .contact_type = kThreads,
                   .contact_affinity = kThreads,
                   .color = Color{0.55f, 0.57f, 0.6f, 1.0f}});
-  Parts parts;
+}
+
+struct Jaws {
+  std::vector<std::string> joints;
+  Vector open, around;  // wide open; on the nut's flats
+};
+
+Jaws add_robot(ModelBuilder& builder, World& world, const Layout& layout, Parts& parts, double mu,
+               const Robots& robots) {
+  const Material steel{.friction = mu}, rubber{.friction = 0.8};
+  const double half = 0.5 * layout.nut.across_flats;
+  const World *arm = robots.find("arm"), *gripper = robots.find("gripper");
+  if (arm != nullptr && gripper != nullptr) {
+    parts.arm = add_arm_model(builder, world, *arm, "arm", {}, arm7_efforts());
+    if (!parts.arm.end.rotation.isIdentity(1e-6))
+      throw InvalidInput("the site at the end of the arm's model must have the axes of its last body");
+    const ModelGripper model = add_gripper_model(builder, world, *gripper, "gripper",
+                                                 {.parent = parts.arm.body, .pose = parts.arm.end}, half);
+    parts.gripper = model.part, parts.passive = model.passive;
+    parts.pad = model.pad, parts.closing = model.closing;
+    return {model.joints, model.open, model.around};
+  }
   parts.arm = add_arm7(builder, world, {.material = steel});
   parts.gripper =
       add_gripper2(builder, world, {.parent = parts.arm.body, .pose = parts.arm.end, .material = rubber});
+  parts.pad = parts.gripper.bodies[1];
+  return {parts.gripper.joints, Vector::Constant(2, kJawStroke), Vector::Constant(2, half)};
+}
+
+Index add_nut(ModelBuilder& builder, World& world, const Layout& layout, double mu) {
+  const Material steel{.friction = mu};
   const Shape thread = threaded_nut(layout.nut).shape(kThreadSpacing);
-  parts.nut = add_solid(builder, world, "nut", thread, kSteel * thread.moments().volume, {}, steel);
+  const Index nut = add_solid(builder, world, "nut", thread, kSteel * thread.moments().volume, {}, steel);
   world.geoms.back().contact_type = world.geoms.back().contact_affinity = kThreads;
   world.geoms.back().color = Color{0.80f, 0.66f, 0.36f, 1.0f};
   world.add_geom({.name = "hexagon",
                   .shape = hexagon_shape(layout.nut),
-                  .body = parts.nut,
+                  .body = nut,
                   .material = steel,
                   .contact_type = kOutsides,
                   .contact_affinity = kOutsides,
                   .visual = false});
-  return parts;
+  return nut;
 }
 
 // The nut's turn where its flanks rest on the stud's at this height.
@@ -95,17 +124,23 @@ double turn_at(const Layout& layout, double height) {
   return std::remainder(kTurn * (height - layout.stud_height() + layout.play()) / layout.nut.pitch, kTurn);
 }
 
-Scene make_assembly(const SceneValues& values, double dt) {
-  Scene scene = empty_scene("assembly", dt, 1.0 / 240.0);
+Scene make_assembly(const SceneValues& values, double dt, const Robots& robots) {
+  // s: wrists of models have no armature, and dampers of the impedance about 0.002 kg m^2 want shorter steps.
+  const bool modelled = robots.find("arm") != nullptr;
+  Scene scene = empty_scene("assembly", dt, modelled ? 1.0 / 480.0 : 1.0 / 240.0);
   const Layout layout = layout_of(number(values, "protrusion"));
   const int start = static_cast<int>(whole(values, "start"));
   ModelBuilder builder;
   scene.world.margin = 2e-4;  // m: contacts nearer than this take part
-  const Parts parts = add_parts(builder, scene.world, layout, number(values, "mu"));
+  const double mu = number(values, "mu");
+  add_fixed_parts(scene.world, layout, mu);
+  Parts parts;
+  const Jaws jaws = add_robot(builder, scene.world, layout, parts, mu, robots);
+  parts.nut = add_nut(builder, scene.world, layout, mu);
   finish_scene(scene, builder);
   keep_apart(scene.world, {parts.arm, parts.gripper});
   const Model& model = scene.world.model;
-  couple_jaws(scene.world, parts.gripper);
+  if (!modelled) couple_jaws(scene.world, parts.gripper);
   // Where the nut is, and the tool above or about it.
   constexpr double kSome = 0.3, kLeft = 0.05;  // rad: any; turns before it sits
   Vec3 place = kStudPlace + Vec3(0.0, 0.0, layout.seat() + layout.protrusion + kAbove + 0.02);
@@ -121,8 +156,9 @@ Scene make_assembly(const SceneValues& values, double dt) {
   const Index nut = model.joint_coordinate(model.joint_begin(parts.nut));
   q.segment<3>(nut) = place;
   q.segment<4>(nut + 3) << std::cos(0.5 * turn), 0.0, 0.0, std::sin(0.5 * turn);
-  for (const Index j : joint_numbers(model, parts.gripper.joints))
-    q[model.joint_coordinate(j)] = start == 0 ? model.joint(j).upper : 0.5 * layout.nut.across_flats;
+  for (std::size_t k = 0; k < jaws.joints.size(); ++k)
+    q[model.joint_coordinate(joint_numbers(model, {jaws.joints[k]})[0])] =
+        (start == 0 ? jaws.open : jaws.around)[static_cast<Eigen::Index>(k)];
   const std::vector<Index> joints = joint_numbers(model, parts.arm.joints);
   // rad: the elbow up, the tool down.
   const double ahead = std::atan2(place.y(), place.x());
@@ -150,7 +186,8 @@ std::vector<SceneInfo> assembly_scene_infos() {
              "0: the nut on its block, 1: in the gripper, 2: a twentieth of a turn before it sits"},
             {"protrusion", 0.012, 0.008, 0.045, false, "of the stud above the workpiece, m"},
             {"mu", 0.2, 0.0, 1.0, false, "friction of steel on steel; of the pads 0.8"}},
-           make_assembly}};
+           make_assembly,
+           {{"arm", "kuka_iiwa_14", "iiwa14.xml"}, {"gripper", "robotiq_2f85", "2f85.xml"}}}};
 }
 
 }  // namespace tribo::detail

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "tribo/control/gripper.h"
 #include "tribo/multibody/rotation.h"
 
 namespace tribo::detail::assembly {
@@ -63,20 +64,21 @@ AssemblyTask::AssemblyTask(World world, Parts parts, const Layout& layout, const
     : world_(std::move(world)),
       parts_(std::move(parts)),
       layout_(layout),
-      impedance_(world_, {.body = parts_.gripper.body,
-                          .point = parts_.gripper.end.position,
-                          .stiffness = (Vec6() << kStiffness, kStiffness, kStiffness, kTiltStiffness,
-                                        kTiltStiffness, kTurnStiffness)
-                                           .finished(),
-                          // N m/rad, N m s/rad: the elbow stays where it is, the last joint turns.
-                          .posture_stiffness = 100.0,
-                          .posture_damping = 20.0,
-                          .posture_joints = elbow_joints(world_.model, parts_.arm),
-                          .posture = posture,
-                          .efforts = effort_limits(world_.model, std::array{parts_.arm, parts_.gripper})}),
-      jaws_{.first = joint_numbers(world_.model, parts_.gripper.joints)[0],
-            .second = joint_numbers(world_.model, parts_.gripper.joints)[1],
-            .damping = 60.0},
+      impedance_(
+          world_,
+          {.body = parts_.gripper.body,
+           .point = parts_.gripper.end.position,
+           .stiffness =
+               (Vec6() << kStiffness, kStiffness, kStiffness, kTiltStiffness, kTiltStiffness, kTurnStiffness)
+                   .finished(),
+           // N m/rad, N m s/rad: the elbow stays where it is, the last joint turns.
+           .posture_stiffness = 100.0,
+           .posture_damping = 20.0,
+           .posture_joints = elbow_joints(world_.model, parts_.arm),
+           .posture = posture,
+           .efforts = effort_limits(world_.model, std::array{parts_.arm, parts_.gripper, parts_.passive})}),
+      jaws_{joint_numbers(world_.model, parts_.gripper.joints)[0],
+            joint_numbers(world_.model, parts_.gripper.joints)[1]},
       start_(start) {}
 
 void AssemblyTask::restart(const Simulator& s) {
@@ -207,7 +209,20 @@ void AssemblyTask::control(Simulator& s) {
   impedance_.add_force(s.kinematics(), s.state(), target, s.force(), force);
   const double most = kGripRate * s.time_step(), wanted = closed_ ? kGrip : -0.3 * kGrip;
   grip_ = closed_ ? std::min(wanted, std::max(grip_, 0.0) + most) : wanted;
-  add_grip(s.model(), jaws_, s.state(), grip_, s.force());
+  press(s);
+}
+
+// Slides press with the force itself; other drives turn a linkage, and the same share of their effort closes it.
+void AssemblyTask::press(Simulator& s) {
+  const Model& model = s.model();
+  if (model.joint(jaws_[0]).kind == JointKind::slide) {
+    add_grip(model, {.first = jaws_[0], .second = jaws_[1], .damping = 60.0}, s.state(),
+             -parts_.closing * grip_, s.force());
+    return;
+  }
+  for (std::size_t k = 0; k < 2; ++k)
+    s.force()[model.joint_dof(jaws_[k])] +=
+        parts_.closing * grip_ / kGrip * parts_.gripper.efforts[static_cast<Eigen::Index>(k)];
 }
 
 void AssemblyTask::observe(const Simulator& s, const StepReport& report) {

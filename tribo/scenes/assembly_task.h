@@ -2,6 +2,7 @@
 // strokes with new grasps between them, until the torque says that it sits.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <numbers>
@@ -10,7 +11,6 @@
 
 #include "tribo/collide/shapes/ready_solids.h"
 #include "tribo/control/cartesian_impedance.h"
-#include "tribo/control/gripper.h"
 #include "tribo/control/phases.h"
 #include "tribo/scenes/manipulators.h"
 
@@ -53,6 +53,9 @@ double grasp_angle(const Layout& layout, double turn);
 
 struct Parts {
   Manipulator arm, gripper;
+  Manipulator passive = {};  // joints of the gripper that only its gears move
+  Index pad = 0;             // body of one pad
+  double closing = -1.0;     // +1 where the gripper's coordinates grow while it closes, else -1
   Index nut = 0;
 };
 
@@ -75,20 +78,21 @@ class AssemblyTask {
   Phase turning(const char* seated, const char* stroke_done);
   void restart(const Simulator& s);
   void follow(const std::vector<Leg>& way);
+  void press(Simulator& s);
   // The tool turns about the nut's axis, wherever it is between the pads.
   void center() {
     aside_ = impedance_.pose(now_->kinematics()).to_local(nut().position);
     aside_.z() = 0.0;
   }
   Pose nut() const { return now_->kinematics().pose(parts_.nut); }
-  Pose nut_in_hand() const { return now_->kinematics().pose(parts_.gripper.bodies[1]).inverse() * nut(); }
+  Pose nut_in_hand() const { return now_->kinematics().pose(parts_.pad).inverse() * nut(); }
   double time() const { return now_->state().time; }
 
   World world_;
   Parts parts_;
   Layout layout_;
   CartesianImpedance impedance_;
-  GripperSettings jaws_;
+  std::array<Index, 2> jaws_;  // joints
   int start_;
   std::unique_ptr<Phases> task_;
 

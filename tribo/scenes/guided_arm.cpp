@@ -45,11 +45,15 @@ GuidedArm::GuidedArm(std::shared_ptr<const World> world, const Manipulator& arm,
       all_(initial_state(world_->model).q),
       q_(settings_.posture),
       v_(Vector::Zero(q_.size())),
-      jacobian_(6, q_.size()) {}
+      losses_(q_.size()),
+      jacobian_(6, q_.size()) {
+  for (std::size_t c = 0; c < joints_.size(); ++c)
+    losses_[static_cast<Eigen::Index>(c)] = world_->model.joint(joints_[c]).damping;
+}
 
 Pose GuidedArm::pose(const Kinematics& kinematics) const {
   const Pose& palm = kinematics.pose(palm_);
-  return {palm * settings_.point, palm.rotation};
+  return {palm * settings_.point, palm.rotation * settings_.axes};
 }
 
 void GuidedArm::solve(const Pose& target, int iterations) {
@@ -119,7 +123,8 @@ void GuidedArm::add_force(Simulator& s) {
   const double rate = s.time_step() / settings_.closing_time;
   closed_ = std::clamp(closed_ + (closing_ ? rate : -rate), 0.0, 1.0);
   const Vector fingers = settings_.open + closed_ * (settings_.closed - settings_.open);
-  arm_control_.add_force(s.kinematics(), s.state(), {.value = q_, .velocity = v_}, s.force());
+  arm_control_.add_force(s.kinematics(), s.state(),
+                         {.value = q_, .velocity = v_, .force = losses_.cwiseProduct(v_)}, s.force());
   finger_control_.add_force(s.kinematics(), s.state(), {.value = fingers}, s.force());
 }
 

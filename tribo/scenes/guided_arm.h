@@ -3,7 +3,7 @@
 // The joint references come from the pose by damped Gauss-Newton steps from the last ones, so that they never jump, with what
 // is left of the seventh joint kept near a posture:
 //   dq = J+ e + (1 - J+ J) gain (q_posture - q),   J+ = J^T (J J^T + eps)^-1,   e: pose error (position, rotation vector)
-// Joint impedances (control/joint_impedance.h) follow them.
+// Joint impedances (control/joint_impedance.h) follow them; what the arm's joints lose to their damping is fed forward.
 //
 // Example
 //   GuidedArm left(world, arm, hand, settings);
@@ -21,9 +21,10 @@
 namespace tribo::detail {
 
 struct GuidedArmSettings {
-  Vec3 point = Vec3::Zero();    // of the frame that is led, in the palm's, m
-  Vector posture;               // [7] rad; where the search for the first pose begins, too
-  Vector stiffness, damping;    // [7] N m/rad, N m s/rad
+  Vec3 point = Vec3::Zero();     // of the frame that is led, in the palm's, m
+  Mat3 axes = Mat3::Identity();  // its axes in the palm's
+  Vector posture;                // [7] rad; where the search for the first pose begins, too
+  Vector stiffness, damping;     // [7] N m/rad, N m s/rad
   Vector open, closed;          // rad, of the hand's joints: wide open; references that press on what is held
   Vector finger_stiffness;      // N m/rad
   double finger_damping = 0.0;  // N m s/rad, beside that of the joints
@@ -63,6 +64,7 @@ class GuidedArm {
   JointImpedance arm_control_, finger_control_;
   PoseTrajectory path_{{{0.0, Pose{}}}};
   Vector all_, q_, v_, home_q_;  // [coordinates of the model], [7] references
+  Vector losses_;                // [7] N m s/rad, damping of the joints themselves
   Jacobian jacobian_;            // at the reference
   Pose reference_, home_;
   double error_ = 0.0, closed_ = 0.0;  // closed_: 0 open, 1 closed

@@ -65,6 +65,8 @@ void add_limited(ModelBuilder& builder, Manipulator& part, const JointDescriptio
 
 }  // namespace
 
+Vector arm7_efforts() { return (Vector(7) << 320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0).finished(); }
+
 Manipulator add_arm7(ModelBuilder& builder, World& world, const Mount& mount) {
   struct Link {
     double rise;  // of its joint above the one before, m
@@ -179,7 +181,6 @@ Manipulator add_hand16(ModelBuilder& builder, World& world, const Mount& mount, 
 }
 
 Manipulator add_gripper2(ModelBuilder& builder, World& world, const Mount& mount) {
-  constexpr double kStroke = 0.0425;  // m, of each pad
   // kg: 0.005 kg m^2 of the drive at its lever of 0.1 m, as in models of the 2F-85.
   constexpr double kArmature = 0.5;
   const Vec3 housing(0.05, 0.035, 0.045), pad(0.004, 0.011, 0.01875), finger(0.006, 0.011, 0.018);
@@ -211,7 +212,7 @@ Manipulator add_gripper2(ModelBuilder& builder, World& world, const Mount& mount
                  .armature = kArmature,
                  .limited = true,
                  .lower = 0.0,
-                 .upper = kStroke},
+                 .upper = kJawStroke},
                 235.0);
   }
   gripper.end = {Vec3(0.0, 0.0, kPinch), Mat3::Identity()};

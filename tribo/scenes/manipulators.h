@@ -42,6 +42,11 @@ struct Manipulator {
   std::vector<Index> bodies = {};
 };
 
+// N m, of the data sheet of the iiwa 14.
+Vector arm7_efforts();
+// m, of each pad from closed to open.
+inline constexpr double kJawStroke = 0.0425;
+
 // `body` is the flange.
 Manipulator add_arm7(ModelBuilder& builder, World& world, const Mount& mount);
 // `body` is the palm. Joints finger by finger (at y = 0.0435, 0, -0.0435 m, then the thumb): roll about z, then three that bend

@@ -8,8 +8,8 @@
 
 #include "tribo/collide/shapes/ready_solids.h"
 #include "tribo/scenes/containers.h"
+#include "tribo/scenes/pouring_robot.h"
 #include "tribo/scenes/two_arm_script.h"
-#include "tribo/scenes/upper_body.h"
 
 namespace tribo::detail {
 
@@ -59,47 +59,6 @@ Vec3 place_in_layers(Index k) {
   return at + radius * Vec3(std::cos(angle), std::sin(angle), 0.0);
 }
 
-struct Robot {
-  Manipulator arm, hand;
-};
-
-Robot add_side(ModelBuilder& builder, World& world, double side, double grip) {
-  constexpr double kShoulder = 0.55, kHalfWidth = 0.2;  // m, height above the table and half the width
-  constexpr double kSpread = 0.051;                     // m: open fingers stand 4 mm off the bottle's sides
-  const Material material{.friction = grip};
-  const std::string prefix = side > 0.0 ? "left_" : "right_";
-  const Mat3 down = Eigen::AngleAxisd(180.0 * kDegree, Vec3::UnitX()).toRotationMatrix();
-  const Manipulator arm = add_arm7s(
-      builder, world,
-      {.prefix = prefix, .pose = {Vec3(0.0, side * kHalfWidth, kShoulder), down}, .material = material});
-  // So that the wrist's roll goes from -75 to 75 degrees while the left bottle is tilted by 150, and stays 0 on the right.
-  const double roll = (side > 0.0 ? -15.0 : -90.0) * kDegree;
-  const Pose mount{arm.end.position, Eigen::AngleAxisd(roll, Vec3::UnitZ()).toRotationMatrix()};
-  const Manipulator hand = add_hand7(
-      builder, world, {.prefix = prefix, .parent = arm.body, .pose = mount, .material = material}, kSpread);
-  return {arm, hand};
-}
-
-GuidedArmSettings arm_settings(const Manipulator& hand, double side) {
-  GuidedArmSettings settings;
-  settings.point = hand.end.position;
-  settings.posture = Vector::Zero(7);
-  settings.posture << 0.0, 0.05, 0.0, 1.38, side > 0.0 ? -75.0 * kDegree : 0.0, 0.14, 0.0;
-  settings.stiffness = Vector(7);
-  settings.stiffness << 400.0, 400.0, 300.0, 300.0, 150.0, 150.0, 150.0;
-  // Close to critical for the links' inertia of about 0.6, 0.2 and 0.1 kg m^2.
-  settings.damping = Vector(7);
-  settings.damping << 28.0, 28.0, 16.0, 16.0, 8.0, 8.0, 8.0;
-  settings.open = Vector(7);
-  settings.open << -0.3, 0.0, -0.3, 0.0, 0.0, -0.3, 0.0;
-  settings.closed = Vector(7);
-  settings.closed << 0.5, 1.6, 0.5, 1.6, 0.0, 0.5, 1.6;
-  // One thumb against two fingers.
-  settings.finger_stiffness = Vector(7);
-  settings.finger_stiffness << 1.0, 1.0, 1.0, 1.0, 3.0, 2.0, 2.0;
-  return settings;
-}
-
 // ----- what it does -----------------------------------------------------------------------------------------------------
 
 // Pose of the palm's front that holds a bottle of this axis point, tilted to the right (-y) by `tilt` rad.
@@ -119,7 +78,8 @@ Pose pouring_palm(const Vec3& mouth, double tilt) {
 
 struct Pouring : TwoArms {
   Index first = 0, second = 0, spheres = 0, count = 0;  // bodies; number of spheres
-  Index left_thumb = 0, right_thumb = 0;
+  Index left_finger = 0, right_finger = 0;
+  double pace = 1.0;         // of the robot: by which its motions take longer
   double poured_at = -1.0;   // s; < 0: not yet
   Vec3 held = Vec3::Zero();  // the first bottle in its palm when it was lifted, m
   double slip = 0.0;         // m, the farthest from there
@@ -141,25 +101,25 @@ Pose first_palm() { return palm_behind(kFirstPlace + Vec3(0.0, 0.0, kGripFirst),
 Pose second_palm() { return palm_behind(kSecondPlace + Vec3(0.0, 0.0, kGripSecond), 0.0, kTouch); }
 
 void add_lifting(Pouring* task, TwoArmScript& script, bool from_grasp) {
-  constexpr double kHeld = 1.0;  // N, of each thumb
+  constexpr double kHeld = 1.0;  // N, of each thumb or finger
   if (!from_grasp) {
     script.add("reach", [=] {
-      task->left->go(task->time(), {{0.8, first_palm()}});
-      task->right->go(task->time(), {{0.8, second_palm()}});
+      task->left->go(task->time(), {{0.8 * task->pace, first_palm()}});
+      task->right->go(task->time(), {{0.8 * task->pace, second_palm()}});
     });
   }
   script.add_until_force(
       "grasp", [=] { task->left->grip(true), task->right->grip(true); }, kHeld,
       [=] {
-        return std::min(contact_force(*task->simulator, task->first, task->left_thumb).norm(),
-                        contact_force(*task->simulator, task->second, task->right_thumb).norm());
+        return std::min(contact_force(*task->simulator, task->first, task->left_finger).norm(),
+                        contact_force(*task->simulator, task->second, task->right_finger).norm());
       },
       1.0);
   script.add("lift", [=] {
     task->held = task->in_palm();
-    task->left->go(task->time(), {{0.5, palm_behind({kForward, kAside, 0.20}, 0.0, kTouch)}});
+    task->left->go(task->time(), {{0.5 * task->pace, palm_behind({kForward, kAside, 0.20}, 0.0, kTouch)}});
     const Vec3 grip = kRim - Vec3(0.0, 0.0, kSecond.height - kGripSecond);
-    task->right->go(task->time(), {{0.5, palm_behind(grip, 0.0, kTouch)}});
+    task->right->go(task->time(), {{0.5 * task->pace, palm_behind(grip, 0.0, kTouch)}});
   });
 }
 
@@ -171,23 +131,13 @@ void add_pouring(Pouring* task, TwoArmScript& script) {
   script.add(
       "pour",
       [=] {
-        task->left->go(
-            task->time(),
-            {{0.7, at(0.025, 0.045, 85.0)}, {1.2, at(0.012, 0.035, 120.0)}, {1.6, at(0.006, 0.035, 150.0)}});
+        task->left->go(task->time(), {{0.7 * task->pace, at(0.025, 0.045, 85.0)},
+                                      {1.2 * task->pace, at(0.012, 0.035, 120.0)},
+                                      {1.6 * task->pace, at(0.006, 0.035, 150.0)}});
       },
-      [=](double) { return task->poured_at >= 0.0; }, 4.0);
+      [=](double) { return task->poured_at >= 0.0; }, 4.0 * task->pace);
   script.add(
       "hold", [] {}, [](double) { return false; });
-}
-
-void add_table_and_torso(World& world) {
-  world.add_geom({.name = "table", .shape = Shape::plane(), .material = {.friction = 0.5}});
-  set_groups(world.geoms.back(), kOrdinary | kOutside);
-  world.add_geom({.name = "torso",
-                  .shape = Shape::box(Vec3(0.08, 0.14, 0.22)),
-                  .pose = {Vec3(-0.04, 0.0, 0.42), Mat3::Identity()},
-                  .color = Color{0.84f, 0.85f, 0.87f, 1.0f}});
-  set_groups(world.geoms.back(), 0);  // drawn
 }
 
 std::vector<Observable> observe(const Pouring& task, const Simulator& s) {
@@ -200,40 +150,60 @@ std::vector<Observable> observe(const Pouring& task, const Simulator& s) {
           {"slip_in_hand", task.slip, "m"}};
 }
 
-Scene make_pouring(const SceneValues& values, double dt) {
-  Scene scene = empty_scene("pouring", dt, 1.0 / 240.0);
-  const double mu = number(values, "mu"), grip = number(values, "grip");
-  const auto task = std::make_shared<Pouring>();
-  ModelBuilder builder;
-  add_table_and_torso(scene.world);
-  const Robot left = add_side(builder, scene.world, 1.0, grip),
-              right = add_side(builder, scene.world, -1.0, grip);
-  for (const Robot* robot : {&left, &right}) {
-    set_groups(scene.world, robot->arm, kOrdinary | kOutside);
-    set_groups(scene.world, robot->hand, kOrdinary | kOutside);
-  }
-  task->first = add_container(builder, scene.world,
-                              bottle_of("first", kFirst, kAside, mu, {0.45f, 0.66f, 0.55f, 0.45f}));
-  task->second = add_container(builder, scene.world,
-                               bottle_of("second", kSecond, -kAside, mu, {0.62f, 0.66f, 0.75f, 0.45f}));
-  task->count = whole(values, "spheres");
+// The bottles at their places, `count` spheres in the first.
+void add_objects(ModelBuilder& builder, World& world, Pouring& task, Index count, double mu) {
+  task.first =
+      add_container(builder, world, bottle_of("first", kFirst, kAside, mu, {0.45f, 0.66f, 0.55f, 0.45f}));
+  task.second =
+      add_container(builder, world, bottle_of("second", kSecond, -kAside, mu, {0.62f, 0.66f, 0.75f, 0.45f}));
+  task.count = count;
   const Shape sphere = Shape::sphere(kSphereRadius);
   const double mass = kSphereDensity * sphere.moments().volume;
-  for (Index k = 0; k < task->count; ++k) {
+  for (Index k = 0; k < task.count; ++k) {
     const Vec3 place = Vec3(kForward, kAside, 0.5 * kWall) + place_in_layers(k);
-    const Index body = add_solid(builder, scene.world, "sphere" + std::to_string(k), sphere, mass,
+    const Index body = add_solid(builder, world, "sphere" + std::to_string(k), sphere, mass,
                                  {place, Mat3::Identity()}, {.friction = mu});
-    set_groups(scene.world.geoms.back(), kOrdinary | kInside);
-    scene.world.geoms.back().color = Color{0.90f, 0.52f, 0.18f, 1.0f};
-    if (k == 0) task->spheres = body;
+    set_groups(world.geoms.back(), kOrdinary | kInside);
+    world.geoms.back().color = Color{0.90f, 0.52f, 0.18f, 1.0f};
+    if (k == 0) task.spheres = body;
   }
+}
+
+// Everywhere, or under the bottles alone: elbows of models hang before its edge.
+void add_table(World& world, bool bounded) {
+  constexpr double kEdge = 0.30;     // m, ahead
+  const Vec3 half(0.4, 0.8, 0.015);  // m
+  const Vec3 middle(kEdge + half.x(), 0.0, -half.z());
+  world.add_geom({.name = "table",
+                  .shape = bounded ? Shape::box(half) : Shape::plane(),
+                  .pose = {bounded ? middle : Vec3(Vec3::Zero()), Mat3::Identity()},
+                  .material = {.friction = 0.5}});
+  set_groups(world.geoms.back(), kOrdinary | kOutside);
+}
+
+Scene make_pouring(const SceneValues& values, double dt, const Robots& robots) {
+  Scene scene = empty_scene("pouring", dt, 1.0 / 240.0);
+  const double grip = number(values, "grip");
+  const auto task = std::make_shared<Pouring>();
+  ModelBuilder builder;
+  const World* model = robots.find("two arms");
+  add_table(scene.world, model != nullptr);
+  const PouringRobot robot = model != nullptr
+                                 ? add_pouring_model(builder, scene.world, *model, grip, kHull, kTouch)
+                                 : add_pouring_robot(builder, scene.world, grip);
+  const PouringArm &left = robot.left, &right = robot.right;
+  for (const PouringArm* side : {&left, &right}) {
+    set_groups(scene.world, side->arm, kOrdinary | kOutside);
+    set_groups(scene.world, side->hand, kOrdinary | kOutside);
+  }
+  add_objects(builder, scene.world, *task, whole(values, "spheres"), number(values, "mu"));
   finish_scene(scene, builder);
   keep_apart(scene.world, {left.arm, left.hand});
   keep_apart(scene.world, {right.arm, right.hand});
   const auto world = std::make_shared<World>(scene.world);
-  task->left_thumb = left.hand.bodies.back(), task->right_thumb = right.hand.bodies.back();
-  task->left = std::make_unique<GuidedArm>(world, left.arm, left.hand, arm_settings(left.hand, 1.0));
-  task->right = std::make_unique<GuidedArm>(world, right.arm, right.hand, arm_settings(right.hand, -1.0));
+  task->left_finger = left.finger, task->right_finger = right.finger, task->pace = robot.pace;
+  task->left = std::make_unique<GuidedArm>(world, left.arm, left.hand, left.settings);
+  task->right = std::make_unique<GuidedArm>(world, right.arm, right.hand, right.settings);
   const bool from_grasp = whole(values, "start") == 1;
   const double distance = kTouch + (from_grasp ? 0.0 : 0.12);
   task->left->place(scene.start, palm_behind({kForward, kAside, 0.5 * kWall + kGripFirst}, 0.0, distance));
@@ -242,7 +212,7 @@ Scene make_pouring(const SceneValues& values, double dt) {
   add_lifting(task.get(), script, from_grasp);
   add_pouring(task.get(), script);
   task->phases = script.take();
-  scene.duration = from_grasp ? 3.5 : 4.5;
+  scene.duration = (from_grasp ? 3.5 : 4.5) * robot.pace;
   scene.control = [task](Simulator& s) {
     if (s.step_count() == 0) task->poured_at = -1.0, task->slip = 0.0;
     task->control(s);
@@ -267,7 +237,8 @@ std::vector<SceneInfo> pouring_scene_infos() {
             {"start", 0, 0, 1, true, "0: hands away from the bottles; 1: around them"},
             {"mu", 0.2, 0.0, 10.0, false, "friction coefficient of spheres and bottles"},
             {"grip", 1.0, 0.0, 10.0, false, "friction coefficient of the hands: of rubber"}},
-           make_pouring}};
+           make_pouring,
+           {{"two arms", "pal_tiago_dual", "tiago_dual_motor.xml"}}}};
 }
 
 }  // namespace tribo::detail

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "tribo/base/errors.h"
 
@@ -18,7 +20,6 @@ class Attachment {
   Attached run() {
     for (Index b = 1; b < model_.body_count(); ++b) add_body(b);
     added_.body_count = model_.body_count() - 1;
-    added_.joint_count = model_.joint_count();
     add_sites_and_tendons();
     if (options_.actuators) add_actuators();
     add_geoms();
@@ -28,7 +29,16 @@ class Attachment {
 
  private:
   Index body(Index b) const { return b == 0 ? options_.body : added_.body + b - 1; }
-  Index joint(Index j) const { return j < 0 ? j : added_.joint + j; }
+  // -1: does not move.
+  Index joint(Index j) const { return j < 0 ? j : joints_[static_cast<std::size_t>(j)]; }
+  Index moving_joint(Index j) const {
+    if (j >= 0 && joint(j) < 0)
+      throw InvalidInput(fmt::format("joint \"{}\" is not to move, but a tendon or a coupling acts on it",
+                                     model_.joint(j).name));
+    return joint(j);
+  }
+  bool moves(Index j) const { return !options_.moves || options_.moves(model_.joint(j)); }
+  std::string named(const std::string& name) const { return name.empty() ? name : options_.prefix + name; }
   // Of something fixed to body b.
   Pose placed(Index b, const Pose& pose) const { return b == 0 ? options_.pose * pose : pose; }
   Vec3 placed(Index b, const Vec3& point) const { return b == 0 ? options_.pose * point : point; }
@@ -38,12 +48,13 @@ class Attachment {
     const bool mocap = std::ranges::find(model_.mocap_bodies(), b) != model_.mocap_bodies().end();
     const Pose own =
         placed(parent, Pose{model_.body_position(b), model_.body_rotation(b).toRotationMatrix()});
-    const bool floats = model_.joint_begin(b) < model_.joint_end(b) &&
-                        traits_of(model_.joint(model_.joint_begin(b)).kind).floating;
+    const Index first = model_.joint_begin(b);
+    const bool floats =
+        first < model_.joint_end(b) && moves(first) && traits_of(model_.joint(first).kind).floating;
     if (options_.body != 0 && (floats || mocap))
       throw InvalidInput(
           fmt::format("body \"{}\" is free and cannot hang on another body", model_.body_name(b)));
-    const Index number = builder_.add_body({.name = model_.body_name(b),
+    const Index number = builder_.add_body({.name = named(model_.body_name(b)),
                                             .parent = body(parent),
                                             .position = own.position,
                                             .rotation = Quat(own.rotation),
@@ -53,10 +64,13 @@ class Attachment {
                                             .inertia_axes = model_.inertia_axes(b)});
     if (b == 1) added_.body = number;
     for (Index j = model_.joint_begin(b); j < model_.joint_end(b); ++j) {
+      joints_.push_back(-1);
+      if (!moves(j)) continue;
       JointDescription description = model_.joint(j);
+      description.name = named(description.name);
       description.body = number;
-      const Index at = builder_.add_joint(std::move(description));
-      if (j == 0) added_.joint = at;
+      joints_.back() = builder_.add_joint(std::move(description));
+      if (added_.joint_count++ == 0) added_.joint = joints_.back();
     }
   }
 
@@ -64,11 +78,13 @@ class Attachment {
     for (SiteDescription site : model_.sites()) {
       site.pose = placed(site.body, site.pose);
       site.body = body(site.body);
+      site.name = named(site.name);
       const Index number = builder_.add_site(std::move(site));
       if (first_site_ < 0) first_site_ = number;
     }
     for (TendonDescription tendon : model_.tendons()) {
-      for (auto& term : tendon.terms) term.joint = joint(term.joint);
+      tendon.name = named(tendon.name);
+      for (auto& term : tendon.terms) term.joint = moving_joint(term.joint);
       for (TendonPoint& point : tendon.path) {
         point.pose = placed(point.body, point.pose);
         point.side = placed(point.side_body, point.side);
@@ -82,6 +98,8 @@ class Attachment {
 
   void add_actuators() {
     for (ActuatorDescription actuator : model_.actuators()) {
+      if (actuator.joint >= 0 && joint(actuator.joint) < 0) continue;
+      actuator.name = named(actuator.name);
       actuator.joint = joint(actuator.joint);
       if (actuator.tendon >= 0) actuator.tendon += first_tendon_;
       if (actuator.site >= 0) actuator.site += first_site_;
@@ -98,6 +116,7 @@ class Attachment {
     for (Geom geom : other_.geoms) {
       geom.pose = placed(geom.body, geom.pose);
       geom.body = body(geom.body);
+      geom.name = named(geom.name);
       geom.margin = std::max(geom.margin, 0.5 * other_.margin);
       world_.add_geom(std::move(geom));
     }
@@ -135,8 +154,8 @@ class Attachment {
       world_.welds.push_back(weld);
     }
     for (JointCoupling coupling : other_.joint_couplings) {
-      coupling.first = joint(coupling.first);
-      coupling.second = joint(coupling.second);
+      coupling.first = moving_joint(coupling.first);
+      coupling.second = moving_joint(coupling.second);
       world_.joint_couplings.push_back(coupling);
     }
     for (TendonCoupling coupling : other_.tendon_couplings) {
@@ -152,6 +171,7 @@ class Attachment {
   const Model& model_;
   const AttachOptions& options_;
   Attached added_;
+  std::vector<Index> joints_ = {};  // [joints of the other] as they are numbered here
   Index first_site_ = -1, first_tendon_ = -1;
 };
 
