@@ -7,6 +7,7 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/formats/hdf5_writer.h"
+#include "tribo/io/flexible_recording.h"
 #include "tribo/io/replay/world_json.h"
 #include "tribo/version.h"
 
@@ -47,6 +48,8 @@ std::string number_names(const Model& model, bool velocities) {
 }  // namespace
 
 struct Recorder::Data {
+  explicit Data(const World& simulated) : flexible(simulated) {}
+
   fs::path file, temporary;
   bool csv = false, finished = false;
   Index every = 1, bodies = 0, coordinates = 0, dofs = 0, activations = 0;
@@ -61,6 +64,7 @@ struct Recorder::Data {
   std::vector<double> solve_time, step_time;
   std::string view_world;
   double quantum = 0.0;
+  detail::FlexibleRecording flexible;
   std::vector<double> contacts, error, iterations, islands, missed, penetration, kinetic, weight, springs;
 
   void frame(const Simulator& simulator, const StepReport& report);
@@ -118,6 +122,7 @@ void Recorder::Data::frame(const Simulator& simulator, const StepReport& report)
     for (const double x : {turn.w(), turn.x(), turn.y(), turn.z()}) rotation.push_back(x);
   }
   add_contacts(simulator);
+  flexible.add(simulator);
 }
 
 void Recorder::Data::write_csv() const {
@@ -186,10 +191,12 @@ void Recorder::Data::write_hdf5() const {
   out.group("names");
   out.text("names/bodies", body_names);
   out.text("names/geoms", geom_names);
+  flexible.write(out);
   out.close();
 }
 
-Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : data_(std::make_unique<Data>()) {
+Recorder::Recorder(fs::path file, const Simulator& simulator, Index every)
+    : data_(std::make_unique<Data>(simulator.world())) {
   Data& d = *data_;
   const std::string extension = file.extension().string();
   if (extension != ".csv" && extension != ".h5" && extension != ".hdf5") {
@@ -221,7 +228,8 @@ Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : dat
   if (!d.csv) {
     detail::RunFacts facts = detail::facts_of(simulator, "", 0.0);
     facts.frame_time *= every;
-    d.view_world = detail::world_json(simulator.world(), facts);
+    const detail::FlexibleLook look(simulator.world());
+    d.view_world = detail::world_json(simulator.world(), facts, &look);
     d.quantum = detail::position_quantum(simulator.world());
   }
   d.csv_header =

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tribo/base/errors.h"
@@ -57,6 +58,15 @@ class StateReader {
     };
     take_frame("/q", state.q);
     take_frame("/v", state.v);
+    if (reader.has("/node_position")) {
+      const std::vector<Index> first =
+          reader.indices("/flexible/first_node", 0, std::numeric_limits<Index>::max());
+      if (first.empty()) fail("/flexible/first_node", "has no values");
+      state.node_position.resize(3 * static_cast<Eigen::Index>(first.back()));
+      state.node_velocity.resize(state.node_position.size());
+      take_frame("/node_position", state.node_position);
+      take_frame("/node_velocity", state.node_velocity);
+    }
     state.time = time[chosen];
     finish(state);
     return state;
@@ -109,7 +119,7 @@ class StateReader {
       fail("q", error.what());
     }
     // What is of unit length already keeps its bits.
-    if ((state.q - before).cwiseAbs().maxCoeff() <= 1e-15) state.q = before;
+    if ((state.q - before).lpNorm<Eigen::Infinity>() <= 1e-15) state.q = before;
   }
 
   const Model& model_;
