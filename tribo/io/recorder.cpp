@@ -7,6 +7,7 @@
 
 #include "tribo/base/errors.h"
 #include "tribo/formats/hdf5_writer.h"
+#include "tribo/io/flexible_recording.h"
 #include "tribo/io/replay/world_json.h"
 #include "tribo/version.h"
 
@@ -47,12 +48,14 @@ std::string number_names(const Model& model, bool velocities) {
 }  // namespace
 
 struct Recorder::Data {
+  explicit Data(const World& simulated) : flexible(simulated) {}
+
   fs::path file, temporary;
   bool csv = false, finished = false;
-  Index every = 1, bodies = 0, coordinates = 0, dofs = 0, activations = 0, nodes = 0;
+  Index every = 1, bodies = 0, coordinates = 0, dofs = 0, activations = 0;
   std::string world, solver, law, scheme, body_names, geom_names, csv_header;
   double time_step = 0.0, tolerance = 0.0;
-  std::vector<double> time, step, q, v, activation, position, rotation, node_position, node_velocity;
+  std::vector<double> time, step, q, v, activation, position, rotation;
   std::vector<double> contact_position, contact_normal, contact_impulse, contact_torque, contact_gap,
       contact_geoms, contact_area, contact_pressure;
   bool any_torque = false, any_face = false;
@@ -61,6 +64,7 @@ struct Recorder::Data {
   std::vector<double> solve_time, step_time;
   std::string view_world;
   double quantum = 0.0;
+  detail::FlexibleRecording flexible;
   std::vector<double> contacts, error, iterations, islands, missed, penetration, kinetic, weight, springs;
 
   void frame(const Simulator& simulator, const StepReport& report);
@@ -112,14 +116,13 @@ void Recorder::Data::frame(const Simulator& simulator, const StepReport& report)
   solve_time.push_back(report.times.solve);
   step_time.push_back(report.times.total());
   if (csv) return;
-  append(node_position, simulator.state().node_position);
-  append(node_velocity, simulator.state().node_velocity);
   for (Index b = 0; b < bodies; ++b) {
     append(position, simulator.kinematics().pose(b).position);
     const Quat& turn = simulator.kinematics().orientation(b);
     for (const double x : {turn.w(), turn.x(), turn.y(), turn.z()}) rotation.push_back(x);
   }
   add_contacts(simulator);
+  flexible.add(simulator);
 }
 
 void Recorder::Data::write_csv() const {
@@ -146,10 +149,6 @@ void Recorder::Data::write_hdf5() const {
   table("q", q, {frames, static_cast<std::uint64_t>(coordinates)});
   table("v", v, {frames, static_cast<std::uint64_t>(dofs)});
   if (activations > 0) table("activation", activation, {frames, static_cast<std::uint64_t>(activations)});
-  if (nodes > 0) {  // of flexible bodies
-    table("node_position", node_position, {frames, static_cast<std::uint64_t>(nodes), 3});
-    table("node_velocity", node_velocity, {frames, static_cast<std::uint64_t>(nodes), 3});
-  }
   table("body_position", position, {frames, static_cast<std::uint64_t>(bodies), 3});
   table("body_rotation", rotation, {frames, static_cast<std::uint64_t>(bodies), 4});
   out.integers("contact_start", contact_start);
@@ -192,10 +191,12 @@ void Recorder::Data::write_hdf5() const {
   out.group("names");
   out.text("names/bodies", body_names);
   out.text("names/geoms", geom_names);
+  flexible.write(out);
   out.close();
 }
 
-Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : data_(std::make_unique<Data>()) {
+Recorder::Recorder(fs::path file, const Simulator& simulator, Index every)
+    : data_(std::make_unique<Data>(simulator.world())) {
   Data& d = *data_;
   const std::string extension = file.extension().string();
   if (extension != ".csv" && extension != ".h5" && extension != ".hdf5") {
@@ -216,7 +217,6 @@ Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : dat
   d.coordinates = model.coordinate_count();
   d.dofs = model.dof_count();
   d.activations = model.activation_count();
-  d.nodes = static_cast<Index>(simulator.state().node_position.size()) / 3;
   d.world = simulator.world().name;
   d.solver = simulator.settings().solver;
   d.law = simulator.settings().law == Law::exact ? "exact" : "convex";
@@ -228,7 +228,8 @@ Recorder::Recorder(fs::path file, const Simulator& simulator, Index every) : dat
   if (!d.csv) {
     detail::RunFacts facts = detail::facts_of(simulator, "", 0.0);
     facts.frame_time *= every;
-    d.view_world = detail::world_json(simulator.world(), facts);
+    const detail::FlexibleLook look(simulator.world());
+    d.view_world = detail::world_json(simulator.world(), facts, &look);
     d.quantum = detail::position_quantum(simulator.world());
   }
   d.csv_header =

@@ -18,10 +18,13 @@
 //   /contact_state (0 open, 1 sticks, 2 slides) [contacts]; see ContactDetail
 //   /error, /iterations, /islands, /missed, /penetration, /kinetic_energy, /weight_energy, /spring_energy [frames]
 //   /solve_time, /step_time [frames] s of wall clock
+//   of flexible bodies: /node_position, /node_velocity [frames x nodes x 3], the surface, contacts, elastic energy
+//   (io/flexible_recording.h)
 //   /view/world, /view/position_quantum: shapes and colours for `tribo view` (docs/replay-format.md)
 //   /info/world, /info/solver, /info/law, /info/scheme, /info/version (texts), /info/time_step, /info/tolerance;
 //   /names/bodies, /names/geoms (texts, one name per line)
-// CSV: one line per frame with time, step, contacts, error, iterations, penetration, energies, then q and v by name.
+// CSV: one line per frame with time, step, contacts, error, iterations, penetration, energies, then q and v by name;
+// nothing of flexible bodies but what is in the energies and the contacts' number.
 #pragma once
 
 #include <filesystem>

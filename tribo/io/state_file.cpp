@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tribo/base/errors.h"
@@ -63,9 +64,11 @@ class StateReader {
     take_frame("/q", state.q);
     take_frame("/v", state.v);
     if (reader.has("/activation")) take_frame("/activation", state.activation);
-    if (reader.has("/node_position")) {  // of flexible bodies, of which the model knows nothing
-      const std::size_t numbers = reader.reals_count("/node_position");
-      state.node_position.resize(static_cast<Eigen::Index>(numbers) / time.size());
+    if (reader.has("/node_position")) {
+      const std::vector<Index> first =
+          reader.indices("/flexible/first_node", 0, std::numeric_limits<Index>::max());
+      if (first.empty()) fail("/flexible/first_node", "has no values");
+      state.node_position.resize(3 * static_cast<Eigen::Index>(first.back()));
       state.node_velocity.resize(state.node_position.size());
       take_frame("/node_position", state.node_position);
       take_frame("/node_velocity", state.node_velocity);

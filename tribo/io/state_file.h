@@ -4,7 +4,7 @@
 //   "q" [coordinates], "v" [dofs], "activation", "mocap", "node_position", "node_velocity" as in State, "time" s, and
 //   "joints": {"<name of a joint>": {"q": [...], "v": [...]}}; a single number may stand without brackets
 // What is not named stays as in the initial state of the model. "joints" comes after "q" and "v".
-// HDF5 (.h5, .hdf5): a recording (io/recorder.h); one of its frames.
+// HDF5 (.h5, .hdf5): a recording (io/recorder.h); one of its frames, nodes of flexible bodies included.
 //
 // Example
 //   simulator.set_state(read_state(simulator.model(), "lifted.json"));

@@ -27,7 +27,7 @@ World falling_cube() {
 double largest_gap(const detail::FlexibleLook& look, const State& state) {
   double gap = 0.0;
   for (const detail::FlexibleLook::Piece& piece : look.pieces()) {
-    const Pose pose = detail::FlexibleLook::pose(piece, state);
+    const Pose pose = detail::FlexibleLook::pose(piece.node, state.node_position.data());
     for (int k = 0; k < 3; ++k) {
       gap = std::max(gap, (pose * piece.shape[k] - state.node_position.segment<3>(3 * piece.node[k])).norm());
     }

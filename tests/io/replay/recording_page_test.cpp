@@ -1,12 +1,12 @@
 #include "tribo/io/replay/recording_page.h"
 
 #include <gtest/gtest.h>
-#include <hdf5.h>
 
 #include <cmath>
 #include <functional>
 #include <limits>
 
+#include "tests/support/hdf5_damage.h"
 #include "tests/support/replay_reader.h"
 #include "tests/support/temporary_folder.h"
 #include "tribo/base/errors.h"
@@ -44,21 +44,10 @@ class RecordingPageTest : public testing::Test {
     return static_cast<std::size_t>(simulator.step_count());
   }
   std::vector<PageRun> read(const char* name) { return test::read_page(test::file_text(folder_ / name)); }
-  // Changes one number of a recording in place.
   void poke(const char* dataset, std::size_t place, double value) {
-    const hid_t file = H5Fopen((folder_ / "run.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-    const hid_t set = H5Dopen2(file, dataset, H5P_DEFAULT), space = H5Dget_space(set);
-    std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
-    H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-    values.at(place) = value;
-    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-    H5Sclose(space), H5Dclose(set), H5Fclose(file);
+    test::poke(folder_ / "run.h5", dataset, place, value);
   }
-  void remove(const char* dataset) {
-    const hid_t file = H5Fopen((folder_ / "run.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-    H5Ldelete(file, dataset, H5P_DEFAULT);
-    H5Fclose(file);
-  }
+  void remove(const char* dataset) { test::remove(folder_ / "run.h5", dataset); }
   std::string complaint() {
     try {
       write_recording_page({folder_ / "run.h5"}, folder_ / "page.html");

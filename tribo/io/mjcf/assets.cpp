@@ -38,6 +38,8 @@ MeshData inline_mesh(const Attributes& attributes) {
   return mesh;
 }
 
+}  // namespace
+
 // Where the file of an asset is. `with_folder`: its name with the folder that <compiler> names. MuJoCo's rule: the
 // folder of the main file with meshdir, then, without meshdir, the folder of the file that names it.
 std::filesystem::path find_asset(const SourceElement& element, const std::string& with_folder,
@@ -49,8 +51,6 @@ std::filesystem::path find_asset(const SourceElement& element, const std::string
       std::filesystem::path(*element.file).parent_path() / element.text("file");
   return std::filesystem::is_regular_file(beside, error) ? beside : main;
 }
-
-}  // namespace
 
 MeshAsset::MeshAsset(Attributes attributes, std::filesystem::path file)
     : attributes_(std::move(attributes)), file_(std::move(file)) {

@@ -43,6 +43,10 @@ class MeshAsset {
   std::optional<VolumeMoments> moments_;
 };
 
+// Where the file that attribute 'file' of an element names is; `with_folder`: with the folder of <compiler>.
+std::filesystem::path find_asset(const SourceElement& element, const std::string& with_folder,
+                                 const std::filesystem::path& main_folder);
+
 class AssetTable {
  public:
   void read(const SourceElement& section, const CompilerSettings& compiler, const DefaultTable& defaults,

@@ -46,10 +46,10 @@ void expand_includes(SourceElement& element, const std::filesystem::path& folder
   }
 }
 
-// Skins are only seen.
-bool has_bodies(const SourceElement& deformable) {
+// Which are only seen; flexible bodies are read with the tree of bodies.
+bool has_skins(const SourceElement& deformable) {
   return std::any_of(deformable.children.begin(), deformable.children.end(),
-                     [](const SourceElement& child) { return child.name != "skin"; });
+                     [](const SourceElement& child) { return child.name != "flex"; });
 }
 
 bool shapes_softness(const SourceElement& element) {
@@ -111,9 +111,8 @@ MjcfFile::MjcfFile(const std::filesystem::path& file, LoadLog& log) : path_(file
   for (const SourceElement& section : root_.children) {
     if (std::find(kSections.begin(), kSections.end(), section.name) == kSections.end()) {
       log.warn(section, "this section is not known and is ignored");
-    } else if (section.name == "deformable" && has_bodies(section)) {
-      log.leave_out(section, "deformable bodies are not supported");
-    } else if ((section.name == "deformable" || section.name == "extension") && !section.children.empty()) {
+    } else if ((section.name == "deformable" && has_skins(section)) ||
+               (section.name == "extension" && !section.children.empty())) {
       log.warn(section, "this section is not supported and is ignored");
     } else if (section.name == "compiler") {
       read_compiler(section, log, compiler_);

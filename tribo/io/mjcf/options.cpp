@@ -102,6 +102,11 @@ void apply_switches(const MjcfSwitches& switches, MjcfTree& tree) {
 
 void read_keyframes(const MjcfFile& file, const std::vector<Index>& actuator_numbers,
                     const std::vector<Index>& activated, World& world, LoadLog& log) {
+  if (!world.flexible_bodies.empty() && !file.entries("keyframe").empty()) {
+    log.warn(*file.entries("keyframe").front(),
+             "keyframes of models with flexible bodies, whose nodes are among the coordinates, are left out");
+    return;
+  }
   for (const SourceElement* element : file.entries("keyframe")) {
     if (element->name != "key") {
       log.warn(*element, "this element is not supported and is ignored");

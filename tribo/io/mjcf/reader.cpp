@@ -8,6 +8,7 @@
 #include "tribo/base/errors.h"
 #include "tribo/io/mjcf/actuators.h"
 #include "tribo/io/mjcf/couplings.h"
+#include "tribo/io/mjcf/deformable.h"
 #include "tribo/io/mjcf/inertia.h"
 #include "tribo/io/mjcf/options.h"
 #include "tribo/io/mjcf/sensors.h"
@@ -21,6 +22,7 @@ World load_mjcf(const std::filesystem::path& file, const LoadOptions& options, L
   LoadLog log(report, options);
   const auto main = std::make_shared<MjcfFile>(file, log);
   MjcfTree tree = read_tree(main, log);
+  read_deformables(tree, log);
   finish_inertias(tree);
   World settings;
   const MjcfSwitches switches = read_options(*main, settings, log);

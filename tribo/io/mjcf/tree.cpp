@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tribo/io/mjcf/flexcomp.h"
 #include "tribo/io/mjcf/geoms.h"
 #include "tribo/io/mjcf/joints.h"
 
@@ -113,8 +114,10 @@ class TreeReader {
       read_replicate(child, scope, index);
     } else if (child.name == "attach") {
       read_attach(child, scope, index);
-    } else if (child.name == "composite" || child.name == "flexcomp") {
-      log_.leave_out(child, "deformable and composite bodies are not supported");
+    } else if (child.name == "flexcomp") {
+      read_flex(child, scope, index);
+    } else if (child.name == "composite") {
+      log_.leave_out(child, "composite bodies are not supported");
     } else if (child.name == "camera") {
       const Attributes attributes = scope.file->attributes(child, "camera", scope.childclass);
       body(index).cameras.push_back({named(NameKind::camera, child, scope), index,
@@ -208,6 +211,13 @@ class TreeReader {
     if (free && owner.description.parent != 0)
       fail(element, "only a child of the world can have a free joint");
     owner.joints.push_back(std::move(spec));
+  }
+
+  void read_flex(const SourceElement& element, const Scope& scope, Index index) {
+    std::string name = element.text("name");
+    if (!name.empty()) name = scope.prefix + name + scope.suffix;
+    const auto spec = read_flexcomp({*scope.file, element, std::move(name), scope.frame}, log_);
+    if (spec) body(index).flexes.push_back(*spec);
   }
 
   void read_site(const SourceElement& element, const Scope& scope, Index index) {

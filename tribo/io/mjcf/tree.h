@@ -37,6 +37,13 @@ struct JointSpec {
   bool spring = true, damper = true;  // by the flags of <option>
 };
 
+// A flexible body in the frame of a rigid one, and the nodes that are held by that; its attachments name other bodies.
+struct FlexSpec {
+  FlexibleBody body;
+  std::vector<Index> pins;
+  const SourceElement* element = nullptr;
+};
+
 struct BodySpec {
   BodyDescription description;
   const SourceElement* element = nullptr;
@@ -47,6 +54,7 @@ struct BodySpec {
   std::vector<SiteDescription> sites;
   std::vector<std::optional<Shape>> site_volumes;  // of the sites, where they have one
   std::vector<SiteDescription> cameras;            // as frames
+  std::vector<FlexSpec> flexes;
 };
 
 enum class NameKind : std::uint8_t { body, joint, geom, site, tendon, actuator, camera, count };

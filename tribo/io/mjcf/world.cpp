@@ -71,6 +71,36 @@ void WorldAssembly::add_bodies() {
       add_name(NameKind::camera, camera.name, static_cast<Index>(cameras_.size()), *body.element);
       cameras_.push_back(camera);
     }
+    add_flexible(body, index);
+  }
+}
+
+bool WorldAssembly::can_move(Index body) const {
+  for (Index b = body; b > 0; b = tree_.bodies[static_cast<std::size_t>(b)].description.parent) {
+    const BodySpec& carrier = tree_.bodies[static_cast<std::size_t>(b)];
+    if (!carrier.joints.empty() || carrier.description.mocap) return true;
+  }
+  return false;
+}
+
+// Nodes that are held by a body that cannot move are fixed, others attached.
+void WorldAssembly::add_flexible(const BodySpec& body, Index index) {
+  for (const FlexSpec& spec : body.flexes) {
+    FlexibleBody flexible = spec.body;
+    flexible.pose = poses_.back() * spec.body.pose;
+    for (const Index node : spec.pins) {
+      flexible.attachments.push_back({node, index, spec.body.pose * spec.body.mesh.nodes[node]});
+    }
+    std::erase_if(flexible.attachments, [&](const NodeAttachment& tie) {
+      if (can_move(tie.body)) return false;
+      flexible.fixed_nodes.push_back(tie.node);
+      return true;
+    });
+    for (const FlexibleBody& other : world_.flexible_bodies) {
+      if (other.name == flexible.name)
+        fail(*spec.element, fmt::format("there are two flexible bodies with the name '{}'", other.name));
+    }
+    world_.add_flexible_body(std::move(flexible));
   }
 }
 

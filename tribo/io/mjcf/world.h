@@ -76,6 +76,8 @@ class WorldAssembly {
 
  private:
   void add_bodies();
+  void add_flexible(const BodySpec& body, Index index);
+  bool can_move(Index body) const;
   void add_name(NameKind kind, const std::string& name, Index index, const SourceElement& element);
   std::optional<Index> lookup(NameKind kind, const std::string& name) const;
   void resolve_inertial_values();

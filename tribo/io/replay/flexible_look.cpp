@@ -34,9 +34,10 @@ FlexibleLook::FlexibleLook(const World& world) {
   first_.push_back(static_cast<Index>(pieces_.size()));
 }
 
-Pose FlexibleLook::pose(const Piece& piece, const State& state) {
+Pose FlexibleLook::pose(const std::array<Index, 3>& node, const double* positions) {
   std::array<Vec3, 3> x;
-  for (int k = 0; k < 3; ++k) x[k] = state.node_position.segment<3>(3 * piece.node[k]);
+  for (int k = 0; k < 3; ++k)
+    x[k] = Eigen::Map<const Vec3>(positions + 3 * static_cast<std::ptrdiff_t>(node[k]));
   return frame_of(x);
 }
 

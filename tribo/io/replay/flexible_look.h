@@ -23,7 +23,8 @@ class FlexibleLook {
   };
   const std::vector<Piece>& pieces() const { return pieces_; }
   Index first_piece(Index body) const { return first_[body]; }  // of the one behind the last: their number
-  static Pose pose(const Piece& piece, const State& state);
+  // Of a triangle where its nodes are, among the positions of all of them [3 x nodes].
+  static Pose pose(const std::array<Index, 3>& node, const double* positions);
 
  private:
   std::vector<Piece> pieces_;

@@ -22,10 +22,7 @@ void take_bodies(const Simulator& simulator, const FlexibleLook& look, ReplayFra
     frame.rotation.insert(frame.rotation.end(), {turn.w(), turn.x(), turn.y(), turn.z()});
   }
   for (const FlexibleLook::Piece& piece : look.pieces()) {
-    const Pose pose = FlexibleLook::pose(piece, simulator.state());
-    const Quat turn(pose.rotation);
-    frame.position.insert(frame.position.end(), pose.position.data(), pose.position.data() + 3);
-    frame.rotation.insert(frame.rotation.end(), {turn.w(), turn.x(), turn.y(), turn.z()});
+    add_pose(FlexibleLook::pose(piece.node, simulator.state().node_position.data()), frame);
   }
   const Energy energy = simulator.energy();
   frame.kinetic = energy.kinetic;
@@ -36,15 +33,6 @@ void take_bodies(const Simulator& simulator, const FlexibleLook& look, ReplayFra
 Index shown_geom(const FlexibleContact::Side& side, const World& world, const FlexibleLook& look) {
   if (side.flexible < 0) return side.geom;
   return static_cast<Index>(world.geoms.size() + world.visuals.size()) + look.first_piece(side.flexible);
-}
-
-// From the impulse alone: on the boundary of its cone it slides.
-ContactState state_of(const FlexibleContact& contact, const Vec3& impulse) {
-  constexpr double kInside = 0.999;  // of the friction limit
-  const double normal = contact.normal.dot(impulse);
-  if (!(normal > 0.0)) return ContactState::open;
-  const double tangential = (impulse - normal * contact.normal).norm();
-  return tangential < kInside * contact.friction * normal ? ContactState::sticks : ContactState::slides;
 }
 
 void take_flexible_contacts(const Simulator& simulator, const FlexibleLook& look, ReplayFrame& frame) {
@@ -61,11 +49,25 @@ void take_flexible_contacts(const Simulator& simulator, const FlexibleLook& look
                               .error = ReplayFrame::kUnknown,
                               .geom_a = shown_geom(contact.a, simulator.world(), look),
                               .geom_b = shown_geom(contact.b, simulator.world(), look),
-                              .state = state_of(contact, impulse)});
+                              .state = state_of(contact.normal, impulse, contact.friction)});
   }
 }
 
 }  // namespace
+
+void add_pose(const Pose& pose, ReplayFrame& frame) {
+  const Quat turn(pose.rotation);
+  frame.position.insert(frame.position.end(), pose.position.data(), pose.position.data() + 3);
+  frame.rotation.insert(frame.rotation.end(), {turn.w(), turn.x(), turn.y(), turn.z()});
+}
+
+ContactState state_of(const Vec3& normal, const Vec3& impulse, double friction) {
+  constexpr double kInside = 0.999;  // of the friction limit
+  const double along = normal.dot(impulse);
+  if (!(along > 0.0)) return ContactState::open;
+  const double tangential = (impulse - along * normal).norm();
+  return tangential < kInside * friction * along ? ContactState::sticks : ContactState::slides;
+}
 
 void take_start(const Simulator& simulator, const FlexibleLook& look, ReplayFrame& frame) {
   frame.islands = frame.iterations = frame.missed_islands = 0;

@@ -32,6 +32,11 @@ struct ReplayFrame {
   std::vector<ReplayContact> contacts;
 };
 
+// Behind those of the bodies before.
+void add_pose(const Pose& pose, ReplayFrame& frame);
+// From the impulse alone: on the boundary of its cone it slides.
+ContactState state_of(const Vec3& normal, const Vec3& impulse, double friction);
+
 // The bodies where they are now, then the pieces of flexible ones, nothing about a step: the start.
 void take_start(const Simulator& simulator, const FlexibleLook& look, ReplayFrame& frame);
 // After simulator.step() gave `report`. Memory of the frame is used again.

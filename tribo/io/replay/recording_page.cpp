@@ -10,6 +10,7 @@
 #include "tribo/base/errors.h"
 #include "tribo/formats/hdf5_reader.h"
 #include "tribo/io/replay/chunk.h"
+#include "tribo/io/replay/flexible_frames.h"
 #include "tribo/io/replay/page.h"
 
 namespace tribo {
@@ -68,8 +69,10 @@ class Recording {
   }
 
   void read_frames() {
-    position_ = in_.numbers("/body_position", 3 * bodies_ * frames_);
-    rotation_ = in_.numbers("/body_rotation", 4 * bodies_ * frames_);
+    flexible_ = detail::FlexibleFrames(in_, frames_, bodies_, geoms_);
+    rigid_ = bodies_ - flexible_.piece_count();
+    position_ = in_.numbers("/body_position", 3 * rigid_ * frames_);
+    rotation_ = in_.numbers("/body_rotation", 4 * rigid_ * frames_);
     const auto column = [this](const char* name) { return in_.numbers(name, frames_); };
     step_ = column("/step"), islands_ = column("/islands"), iterations_ = column("/iterations");
     missed_ = column("/missed"), error_ = column("/error"), penetration_ = column("/penetration");
@@ -109,6 +112,8 @@ class Recording {
   std::string file_;
   nlohmann::ordered_json world_;
   std::size_t bodies_ = 0, geoms_ = 0, frames_ = 0;
+  std::size_t rigid_ = 0;  // bodies that are no pieces of flexible ones
+  detail::FlexibleFrames flexible_;
   double quantum_ = 0.0;
   Vector time_, step_, islands_, iterations_, missed_, error_, penetration_, solve_time_, step_time_;
   Vector kinetic_, weight_, springs_, position_, rotation_;
@@ -131,10 +136,10 @@ void Recording::fill(std::size_t f, ReplayFrame& frame) const {
   frame.kinetic = kinetic_[k];
   frame.potential = weight_[k] + springs_[k];
   frame.penetration = start ? ReplayFrame::kUnknown : penetration_[k];
-  const double* x = position_.data() + 3 * f * bodies_;
-  const double* q = rotation_.data() + 4 * f * bodies_;
-  frame.position.assign(x + 3, x + 3 * bodies_);
-  frame.rotation.assign(q + 4, q + 4 * bodies_);
+  const double* x = position_.data() + 3 * f * rigid_;
+  const double* q = rotation_.data() + 4 * f * rigid_;
+  frame.position.assign(x + 3, x + 3 * rigid_);
+  frame.rotation.assign(q + 4, q + 4 * rigid_);
   frame.contacts.clear();
   for (Eigen::Index c = start_[f]; c < start_[f + 1]; ++c) {
     frame.contacts.push_back({.position = c_position_.segment<3>(3 * c),
@@ -150,6 +155,7 @@ void Recording::fill(std::size_t f, ReplayFrame& frame) const {
                               .island = whole(c_island_[c]),
                               .state = static_cast<ContactState>(whole(c_state_[c]))});
   }
+  flexible_.add(f, frame);
 }
 
 std::int64_t write_run(const Recording& run, int number, double rate, std::ostream& out) {
