@@ -28,7 +28,6 @@ class Hdf5Reader {
   // The same of any rank and of that size, whatever the values are: of recordings, where NaN says that a number is not known.
   Vector numbers(const std::string& name, std::size_t size) const;
   // How many reals of any rank there are.
-  std::size_t reals_count(const std::string& name) const { return open(name, Hdf5Type::real, true).count; }
   // Integers of one byte each, as they are.
   std::string bytes(const std::string& name) const;
   std::vector<std::int64_t> integers(const std::string& name) const;
