@@ -167,8 +167,9 @@ def shown(row):
 
 
 def feature_of(message):
-    """A warning or an error without the names and numbers that differ from file to file."""
+    """A warning or an error without the names, folders and numbers that differ from file to file."""
     text = re.sub(r"^\S+:\d+: ", "", message)
+    text = re.sub(r"\(\S*/([^/\s)]+)\)", r"(\1)", text)
     text = re.sub(r"'[^']*'", "'…'", text)
     text = re.sub(r"^<[^>]*>: ", "", text)
     text = re.sub(r" ?\(first of \d+ elements?\)", "", text)
