@@ -105,6 +105,14 @@ Vector to_vector(nb::handle value, const char* argument, Index size, Finite fini
   return result;
 }
 
+Vector to_rows3(nb::handle value, const char* argument, Index rows) {
+  const Matrix given = to_matrix(value, argument);
+  if (given.rows() != rows || given.cols() != 3) {
+    throw InvalidInput(fmt::format("{}: expected shape ({}, 3), not an {}", argument, rows, shape_of(value)));
+  }
+  return given.transpose().reshaped();
+}
+
 Vec3 to_vec3(nb::handle value, const char* argument) { return to_vector(value, argument, 3); }
 
 Matrix to_matrix(nb::handle value, const char* argument) {

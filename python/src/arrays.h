@@ -34,6 +34,8 @@ enum class Finite : bool { no, yes };
 Vector to_vector(nb::handle value, const char* argument, Finite finite = Finite::yes);
 Vector to_vector(nb::handle value, const char* argument, Index size, Finite finite = Finite::yes);
 Matrix to_matrix(nb::handle value, const char* argument);
+// An array of shape (rows, 3), row after row.
+Vector to_rows3(nb::handle value, const char* argument, Index rows);
 Vec3 to_vec3(nb::handle value, const char* argument);
 double to_number(nb::handle value, const char* argument);
 

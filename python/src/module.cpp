@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   bind_problem(m);
   bind_solve(m);
   bind_files(m);
+  bind_tet_mesh(m);
   bind_world(m);
   bind_world_builder(m);
   bind_simulator(m);

@@ -10,6 +10,7 @@ void bind_problem_builder(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
 void bind_files(nanobind::module_& m);
 void bind_world(nanobind::module_& m);
+void bind_tet_mesh(nanobind::module_& m);
 void bind_world_builder(nanobind::module_& m);
 void bind_simulator(nanobind::module_& m);
 void bind_batch(nanobind::module_& m);

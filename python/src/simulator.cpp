@@ -64,7 +64,7 @@ StepReport step(Box& box, std::int64_t n) {
 }
 
 State state_of(const Box& box, nb::handle q, nb::handle v, std::optional<double> time, nb::handle activation,
-               nb::handle mocap) {
+               nb::handle mocap, nb::handle node_positions, nb::handle node_velocities) {
   const Model& model = box.simulator->model();
   State state = box.simulator->state();
   if (!q.is_none()) state.q = to_vector(q, "q", model.coordinate_count());
@@ -73,6 +73,9 @@ State state_of(const Box& box, nb::handle q, nb::handle v, std::optional<double>
   if (!activation.is_none()) state.activation = to_vector(activation, "activation", model.activation_count());
   if (!mocap.is_none())
     state.mocap = to_vector(mocap, "mocap", 7 * static_cast<Index>(model.mocap_bodies().size()));
+  const Index nodes = static_cast<Index>(state.node_position.size()) / 3;
+  if (!node_positions.is_none()) state.node_position = to_rows3(node_positions, "node_positions", nodes);
+  if (!node_velocities.is_none()) state.node_velocity = to_rows3(node_velocities, "node_velocities", nodes);
   return state;
 }
 
@@ -159,17 +162,22 @@ void bind_state(nb::class_<Box>& c) {
       .def(
           "set_state",
           [](Box& b, nb::handle q, nb::handle v, std::optional<double> time, nb::handle activation,
-             nb::handle mocap) {
+             nb::handle mocap, nb::handle node_positions, nb::handle node_velocities) {
             const Changing guard(b);
-            b.simulator->set_state(state_of(b, q, v, time, activation, mocap));
+            b.simulator->set_state(
+                state_of(b, q, v, time, activation, mocap, node_positions, node_velocities));
           },
           "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = nb::none(), "activation"_a = nb::none(),
-          "mocap"_a = nb::none(),
-          nb::sig("def set_state(self, q: numpy.typing.ArrayLike | None = None, v: numpy.typing.ArrayLike | "
-                  "None = None, time: float "
-                  "| None = None, activation: numpy.typing.ArrayLike | None = None, mocap: "
-                  "numpy.typing.ArrayLike | None = None) -> None"),
-          "Sets the state; what is None stays. Quaternions are normalised, warm starts forgotten.")
+          "mocap"_a = nb::none(), "node_positions"_a = nb::none(), "node_velocities"_a = nb::none(),
+          nb::sig(
+              "def set_state(self, q: numpy.typing.ArrayLike | None = None, v: numpy.typing.ArrayLike | "
+              "None = None, time: float "
+              "| None = None, activation: numpy.typing.ArrayLike | None = None, mocap: "
+              "numpy.typing.ArrayLike | None = None, node_positions: numpy.typing.ArrayLike | None = None, "
+              "node_velocities: numpy.typing.ArrayLike | None = None) -> None"),
+          "Sets the state; what is None stays. Quaternions are normalised, warm starts forgotten. "
+          "node_positions [m], node_velocities [m/s]: of all flexible bodies (nodes, 3), as in "
+          "Simulator.node_positions(); fixed nodes do not move.")
       .def("reset", &reset, "keyframe"_a = nb::none(),
            nb::sig("def reset(self, keyframe: int | str | None = None) -> None"),
            "Back to the start of the world, or to a keyframe with its controls; steps are counted from zero, "
@@ -222,7 +230,7 @@ void bind_settings(nb::class_<Box>& c) {
           "Steps whose certificate missed the tolerance.")
       .def_prop_ro(
           "state_hash", [](const Box& b) { return b.simulator->state_hash(); },
-          "Of q, v, time, activations and mocap poses, bit for bit.")
+          "Of q, v, time, activations, mocap poses and nodes, bit for bit.")
       .def_prop_rw(
           "on_missed", [](const Box& b) { return b.on_missed; },
           [](Box& b, nb::object callable) {
@@ -363,6 +371,7 @@ Example::
   bind_state(c);
   bind_settings(c);
   bind_contacts(c);
+  bind_flexible(c);
   bind_sensors(c);
   bind_simulator_parts(c, m);
 }

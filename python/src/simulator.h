@@ -79,6 +79,7 @@ inline PyType_Slot part_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(trav
 void bind_sensors(nb::class_<SimulatorBox>& c);
 void bind_simulator_parts(nb::class_<SimulatorBox>& c, nb::module_& m);
 void bind_contacts(nb::class_<SimulatorBox>& c);
+void bind_flexible(nb::class_<SimulatorBox>& c);
 void bind_inverse_result(nb::module_& m);
 void bind_step_reports(nb::module_& m);
 

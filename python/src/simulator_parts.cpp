@@ -269,14 +269,14 @@ void bind_simulator_parts(nb::class_<Box>& c, nb::module_& m) {
             Reading guard(b);
             return b.simulator->energy();
           },
-          "Kinetic, of the weight, of springs; J.")
+          "Kinetic, of the weight, of springs, elastic; J.")
       .def_prop_ro(
           "momentum",
           [](Box& b) {
             Reading guard(b);
             return new_vector(b.simulator->momentum());
           },
-          "Linear [N s] and angular about the world's origin [N m s] of all trees (6,).",
+          "Linear [N s] and angular about the world's origin [N m s] of all trees and flexible bodies (6,).",
           nb::rv_policy::automatic)
       .def_prop_ro(
           "drive_work",

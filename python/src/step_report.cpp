@@ -52,10 +52,12 @@ void bind_step_reports(nb::module_& m) {
       .def_ro("kinetic", &Energy::kinetic, "J.")
       .def_ro("weight", &Energy::weight, "Of the masses in gravity, J.")
       .def_ro("springs", &Energy::springs, "Of springs of joints and tendons, J.")
-      .def_prop_ro("total", &Energy::total, "The sum of the three, J.")
+      .def_ro("elastic", &Energy::elastic, "Of flexible bodies, J.")
+      .def_prop_ro("total", &Energy::total, "The sum of all, J.")
       .def("__repr__", [](const Energy& e) {
-        return fmt::format("tribo.Energy(total {:.6g} J: kinetic {:.6g}, weight {:.6g}, springs {:.6g})",
-                           e.total(), e.kinetic, e.weight, e.springs);
+        return fmt::format(
+            "tribo.Energy(total {:.6g} J: kinetic {:.6g}, weight {:.6g}, springs {:.6g}, elastic {:.6g})",
+            e.total(), e.kinetic, e.weight, e.springs, e.elastic);
       });
 }
 

@@ -145,14 +145,30 @@ void bind_names(nb::class_<WorldBox>& c) {
           "Entries of control.")
       .def_prop_ro(
           "bodies", [](const WorldBox& b) { return b.world.model.body_count(); },
-          "Number of bodies, the world included.");
+          "Number of bodies, the world included.")
+      .def_prop_ro(
+          "flexible_body_names", [](const WorldBox& b) { return names_of(b.world.flexible_bodies); },
+          "Flexible bodies in the order of their numbers, which are apart from those of rigid bodies.")
+      .def_prop_ro(
+          "nodes",
+          [](const WorldBox& b) {
+            return first_node(b.world, static_cast<Index>(b.world.flexible_bodies.size()));
+          },
+          "Of all flexible bodies.")
+      .def(
+          "flexible_mesh",
+          [](const WorldBox& b, nb::handle body) {
+            return b.world.flexible_bodies[static_cast<std::size_t>(flexible_number(b.world, body))].mesh;
+          },
+          "body"_a, nb::sig("def flexible_mesh(self, body: int | str) -> TetMesh"),
+          "The TetMesh of a flexible body at rest, in the body's own frame.");
 }
 
 }  // namespace
 
 WorldBox WorldBox::of(World world) {
   WorldBox box;
-  box.start = initial_state(world.model);
+  box.start = initial_state(world);
   box.world = std::move(world);
   return box;
 }
@@ -162,6 +178,9 @@ Index joint_number(const World& w, nb::handle joint) { return number_of("joint",
 Index geom_number(const World& w, nb::handle geom) { return number_of("geom", geom, names_of(w.geoms)); }
 Index site_number(const World& w, nb::handle site) {
   return number_of("site", site, names_of(w.model.sites()));
+}
+Index flexible_number(const World& w, nb::handle body) {
+  return number_of("body", body, names_of(w.flexible_bodies));
 }
 Index actuator_number(const World& w, nb::handle actuator) {
   return number_of("actuator", actuator, names_of(w.model.actuators()));

@@ -31,6 +31,7 @@ Index body_number(const World& world, nanobind::handle body);
 Index joint_number(const World& world, nanobind::handle joint);
 Index geom_number(const World& world, nanobind::handle geom);
 Index site_number(const World& world, nanobind::handle site);
+Index flexible_number(const World& world, nanobind::handle body);
 Index actuator_number(const World& world, nanobind::handle actuator);
 const Keyframe& find_keyframe(const World& world, nanobind::handle keyframe);
 

@@ -1,4 +1,6 @@
 // tribo.Shape and tribo.WorldBuilder.
+#include "world_builder.h"
+
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -14,7 +16,6 @@
 #include "tribo/collide/shapes/convex_hull.h"
 #include "tribo/collide/shapes/triangle_mesh.h"
 #include "tribo/sim/world.h"
-#include "world.h"
 
 namespace tribo::python {
 namespace {
@@ -22,14 +23,6 @@ namespace {
 using namespace nb::literals;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::vector<Vec3> points_of(nb::handle points, const char* argument) {
-  const Matrix m = to_matrix(points, argument);
-  if (m.cols() != 3) throw InvalidInput(fmt::format("{}: expected an array of shape (n, 3)", argument));
-  std::vector<Vec3> list;
-  for (Index k = 0; k < m.rows(); ++k) list.push_back(m.row(k).transpose());
-  return list;
-}
 
 Shape mesh_shape(nb::handle vertices, nb::handle triangles) {
   const std::vector<Vec3> points = points_of(vertices, "vertices");
@@ -50,31 +43,6 @@ Shape mesh_shape(nb::handle vertices, nb::handle triangles) {
   return Shape::mesh(TriangleMesh::make(points, list));
 }
 
-// Bodies, geoms, joints by name until the world is built.
-struct WorldBuilderBox {
-  World world;
-  ModelBuilder model;
-  std::vector<std::string> bodies{"world"}, joints, sites;
-  bool built = false;
-
-  void require_open() const {
-    if (built) throw InvalidInput("this WorldBuilder has built its world already: make a new one");
-  }
-  Index number(const char* what, nb::handle wanted, const std::vector<std::string>& names) const {
-    Index number = -1;
-    if (nb::try_cast<Index>(wanted, number) && number >= 0 && number < static_cast<Index>(names.size()))
-      return number;
-    std::string name;
-    if (nb::try_cast<std::string>(wanted, name)) {
-      for (std::size_t k = 0; k < names.size(); ++k) {
-        if (names[k] == name) return static_cast<Index>(k);
-      }
-    }
-    throw InvalidInput(
-        fmt::format("{}: there is no {} yet", what, nb::cast<std::string>(wanted.attr("__repr__")())));
-  }
-  Index body(const char* what, nb::handle wanted) const { return number(what, wanted, bodies); }
-};
 using Box = WorldBuilderBox;
 
 RigidInertia inertia_of(const Shape* shape, std::optional<double> mass, std::optional<double> density,
@@ -291,6 +259,29 @@ void bind_couplings(nb::class_<Box>& c) {
 
 }  // namespace
 
+std::vector<Vec3> points_of(nb::handle points, const char* argument) {
+  const Matrix m = to_matrix(points, argument);
+  if (m.cols() != 3) throw InvalidInput(fmt::format("{}: expected an array of shape (n, 3)", argument));
+  std::vector<Vec3> list;
+  for (Index k = 0; k < m.rows(); ++k) list.push_back(m.row(k).transpose());
+  return list;
+}
+
+Index WorldBuilderBox::number(const char* what, nb::handle wanted,
+                              const std::vector<std::string>& names) const {
+  Index number = -1;
+  if (nb::try_cast<Index>(wanted, number) && number >= 0 && number < static_cast<Index>(names.size()))
+    return number;
+  std::string name;
+  if (nb::try_cast<std::string>(wanted, name)) {
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (names[k] == name) return static_cast<Index>(k);
+    }
+  }
+  throw InvalidInput(
+      fmt::format("{}: there is no {} yet", what, nb::cast<std::string>(wanted.attr("__repr__")())));
+}
+
 void bind_world_builder(nb::module_& m) {
   bind_shape(m);
   nb::class_<Box> c(m, "WorldBuilder",
@@ -379,6 +370,7 @@ Example: a crate on the floor::
            "\"position\" servo (kp, kv), "
            "\"velocity\" servo (kv). gear: force and length of the drive per those of the joint.");
   bind_couplings(c);
+  bind_flexible_builder(c);
 }
 
 }  // namespace tribo::python
