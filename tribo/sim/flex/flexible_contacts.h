@@ -7,6 +7,9 @@
 // Against each other: nodes of each surface against the triangles of the other one, along the normal of the triangle, four
 // nodes in all.
 //
+// A body with self_contact against itself in the same way, but for triangles that are near the node when the body is at rest
+// (rest_neighbours.h).
+//
 // As for geoms, a pair is looked at within the larger of its margins and of what the two can approach each other in a step;
 // here the latter is that of the points themselves.
 #pragma once
@@ -19,6 +22,7 @@
 #include "tribo/sim/flex/flexible_contact.h"
 #include "tribo/sim/flex/flexible_motion.h"
 #include "tribo/sim/flex/flexible_surface.h"
+#include "tribo/sim/flex/rest_neighbours.h"
 
 namespace tribo {
 
@@ -38,7 +42,8 @@ class FlexibleContacts {
     FlexibleSurface surface;
     Index first_node = 0;
     Aabb bounds{Vec3::Zero(), Vec3::Zero()};
-    double speed = 0.0;  // of the fastest node, m/s
+    double speed = 0.0;        // of the fastest node, m/s
+    RestNeighbours rest = {};  // where it may touch itself
   };
 
   void place(const State& state);
@@ -48,6 +53,8 @@ class FlexibleContacts {
                     std::vector<FlexibleContact>& contacts);
   void nodes_against_triangles(Index nodes_of, Index triangles_of, const State& state, double h,
                                std::vector<FlexibleContact>& contacts);
+  void node_against_triangles(Index nodes_of, Index vertex, Index triangles_of, double reach, double deepest,
+                              FlexibleContact& contact);
   double margin(const FlexibleBody& body, double other) const;
 
   const World* world_;
