@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "apps/tribo/study.h"
+#include "apps/tribo/study_castro_bubbles.h"
 #include "apps/tribo/study_castro_dual_arm.h"
+#include "apps/tribo/study_castro_tolerances.h"
 #include "apps/tribo/study_run.h"
 
 namespace tribo::cli {
@@ -347,11 +349,10 @@ Study castro_study() {
             {"walls", "sigma", "slip", "bound", "iterations", "slip_median"},
             slip_cases,
             judge_slip},
+           castro_bubbles(),
+           castro_tolerances(),
            castro_dual_arm()},
-          {"Figs. 12, 13: no Gurobi beside them.",
-           "Figs. 16, 17 (soft-bubble gripper): tribo sim --scene slip-control.",
-           "Figs. 19, 20 (errors of the dual arm against the tolerance): its certificate is in the table of "
-           "Fig. 21."}};
+          {"Figs. 12, 13, 19, 20: no Gurobi beside them."}};
 }
 
 }  // namespace tribo::cli

@@ -41,6 +41,9 @@ expect_error "cannot be made" reproduce castro fig7 --quick -o before.csv
 
 expect 0 reproduce carpentier2024 fig8 --quick -o papers
 grep -q "does not hold" out && fail "a claim about the arm at the wall does not hold: $(grep 'does not hold' out)"
+expect 0 reproduce castro fig17 --quick -o papers
+expect_in out "SAP needs fewer iterations per step than an interior point"
+[ -s papers/castro-fig17-pitch.svg ] || fail "papers/castro-fig17-pitch.svg is missing"
 expect 0 reproduce friction grasp --quick -o papers
 grep -q "does not hold" out && fail "a claim about the grasp does not hold: $(grep 'does not hold' out)"
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+
+#include "tribo/scenes/dual_arm_objects.h"
 
 namespace tribo {
 namespace {
@@ -38,6 +41,36 @@ TEST(DualArmScene, OpensPoursClosesAndPutsBack) {
   EXPECT_EQ(values["lid_seated"], 1.0);
   EXPECT_EQ(values["jar_back"], 1.0);
   EXPECT_GT(values["finished_at"], 0.0);
+  EXPECT_EQ(simulator.missed_steps(), 0);
+}
+
+// The ring of rubber presses as its pressure over the wall says, and the lid still comes off and on.
+TEST(DualArmScene, SealedLidHoldsThroughItsPressureField) {
+  Scene scene = make_scene("dual-arm", {{"marbles", 2}, {"lid-field", 1}});
+  Simulator simulator(scene.world, scene.settings);
+  simulator.set_state(scene.start);
+  const Index jar = scene.world.model.find_body("jar"), lid = scene.world.model.find_body("lid");
+  double closed_force = -1.0, lid_farthest = 0.0;
+  while (simulator.state().time < 11.2) {
+    scene.control(simulator);
+    scene.observe(simulator, simulator.step());
+    const Kinematics& at = simulator.kinematics();
+    lid_farthest = std::max(lid_farthest, (at.pose(lid).position - at.pose(jar).position).norm());
+    if (closed_force >= 0.0 || simulator.state().time < 0.5) continue;
+    closed_force = 0.0;
+    for (const Contact& contact : simulator.contacts()) {
+      if (contact.area > 0.0 && std::min(contact.body_a, contact.body_b) == jar)
+        closed_force += contact.pressure() * contact.area;
+    }
+  }
+  const double press = detail::LidSeal().press();
+  EXPECT_NEAR(closed_force, press, 0.2 * press);  // cells of 4 mm on a wall of 4.3 mm
+  EXPECT_GE(lid_farthest, 0.3);
+  std::map<std::string, double> values;
+  for (const Observable& o : scene.observables(simulator)) values[o.name] = o.value;
+  EXPECT_EQ(values["marbles_in_bowl"], 2.0);
+  EXPECT_EQ(values["lid_seated"], 1.0);
+  EXPECT_EQ(values["jar_back"], 1.0);
   EXPECT_EQ(simulator.missed_steps(), 0);
 }
 

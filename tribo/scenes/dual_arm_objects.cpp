@@ -28,7 +28,21 @@ Vec3 place_in_jar(Index k) {
          (kJarRadius - 0.5 * kJarWall - 1.05 * kMarbleRadius) * Vec3(std::cos(angle), std::sin(angle), 0.0);
 }
 
-Index add_lid(ModelBuilder& builder, World& world, const LidShape& lid, const Pose& pose, double mu) {
+void add_seal(World& world, Index lid, double mu) {
+  const LidSeal seal;
+  world.add_geom(
+      {.name = "lid_seal",
+       .shape = Shape::cylinder(seal.radius(), seal.half),
+       .body = lid,
+       .pose = {Vec3(0.0, 0.0, -seal.half), Mat3::Identity()},
+       .material = {.friction = mu, .dissipation_time = seal.dissipation_time},
+       .pressure = PressureField{.modulus = seal.modulus, .depth = seal.depth, .resolution = seal.resolution},
+       .color = Color{0.25f, 0.25f, 0.27f, 1.0f}});
+  set_groups(world.geoms.back(), kInside);
+}
+
+Index add_lid(ModelBuilder& builder, World& world, const LidShape& lid, const Pose& pose, double mu,
+              bool sealed) {
   std::vector<Vec3> points;
   constexpr int corners = 24;
   for (int k = 0; k < corners; ++k) {
@@ -59,12 +73,14 @@ Index add_lid(ModelBuilder& builder, World& world, const LidShape& lid, const Po
   add("lid_plug", plug, Pose{}, kInside);
   add("lid_disc", disc, disc_pose, kOrdinary | kOutside);
   add("lid_handle", handle, handle_pose, kOrdinary | kOutside);
+  if (sealed) add_seal(world, body, mu);
   return body;
 }
 
 }  // namespace
 
-DualArmObjects add_dual_arm_objects(ModelBuilder& builder, World& world, Index marbles, double mu) {
+DualArmObjects add_dual_arm_objects(ModelBuilder& builder, World& world, Index marbles, double mu,
+                                    bool sealed) {
   DualArmObjects objects;
   objects.count = marbles;
   objects.jar =
@@ -79,8 +95,8 @@ DualArmObjects add_dual_arm_objects(ModelBuilder& builder, World& world, Index m
                      .inside = {.friction = mu},
                      .outside = {.friction = mu},
                      .color = {0.55f, 0.75f, 0.85f, 0.45f}});
-  objects.lid =
-      add_lid(builder, world, LidShape(), {kJarPlace + Vec3(0.0, 0.0, kLidSeat), Mat3::Identity()}, mu);
+  objects.lid = add_lid(builder, world, LidShape(), {kJarPlace + Vec3(0.0, 0.0, kLidSeat), Mat3::Identity()},
+                        mu, sealed);
   objects.bowl = add_container(builder, world,
                                {.name = "bowl",
                                 .wall = dish(kBowl).shape(kSurface),

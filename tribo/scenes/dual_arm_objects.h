@@ -1,6 +1,8 @@
 // What the dual-arm task handles: a jar with a lid, marbles in it, and a bowl.
 #pragma once
 
+#include <numbers>
+
 #include "tribo/collide/shapes/ready_solids.h"
 #include "tribo/scenes/scene.h"
 
@@ -26,12 +28,28 @@ struct LidShape {
   double handle_height() const { return 2.0 * disc_half + handle.z(); }
 };
 
+// A ring about the plug, right below the disc: wider than the jar's inside, so that its rubber is pressed in by `wider`.
+struct LidSeal {
+  double wider = 4e-4, half = 0.003;                   // m
+  double modulus = 1e5, depth = 0.006;                 // E, Pa; H, m
+  double resolution = 0.004, dissipation_time = 0.02;  // m, s
+  double radius() const { return kJarRadius - 0.5 * kJarWall + wider; }
+  // N, of the wall below its round rim: p = E d / H but for the last d at the ring's lower end.
+  double press() const {
+    const double length = 2.0 * half - 0.5 * kJarWall - 0.5 * wider;
+    const double area = 2.0 * std::numbers::pi * (radius() - wider) * length;
+    return modulus / depth * wider * area;
+  }
+};
+
 struct DualArmObjects {
   Index jar = 0, lid = 0, bowl = 0, marbles = 0;  // bodies; the first of the marbles
   Index count = 0;                                // of marbles
 };
 
-// The jar at its place, closed, `marbles` in it, the bowl beside. `mu`: friction of all of them.
-DualArmObjects add_dual_arm_objects(ModelBuilder& builder, World& world, Index marbles, double mu);
+// The jar at its place, closed, `marbles` in it, the bowl beside. `mu`: friction of all of them. `sealed`: the lid has a ring of
+// soft rubber, which touches the jar through a pressure field and holds by friction.
+DualArmObjects add_dual_arm_objects(ModelBuilder& builder, World& world, Index marbles, double mu,
+                                    bool sealed = false);
 
 }  // namespace tribo::detail

@@ -223,13 +223,15 @@ Scene make_dual_arm(const SceneValues& values, double dt) {
   scene.world.add_geom({.name = "table", .shape = Shape::plane(), .material = {.friction = 0.5}});
   set_groups(scene.world.geoms.back(), kOrdinary | kOutside);
   const double grip = number(values, "grip");
+  const bool sealed = whole(values, "lid-field") == 1;
   const Robot left = add_side(builder, scene.world, 1.0, grip),
               right = add_side(builder, scene.world, -1.0, grip);
   for (const Robot* robot : {&left, &right}) {
     set_groups(scene.world, robot->arm, kOrdinary | kOutside);
     set_groups(scene.world, robot->hand, kOrdinary | kOutside);
   }
-  task->objects = add_dual_arm_objects(builder, scene.world, whole(values, "marbles"), number(values, "mu"));
+  task->objects =
+      add_dual_arm_objects(builder, scene.world, whole(values, "marbles"), number(values, "mu"), sealed);
   finish_scene(scene, builder);
   keep_apart(scene.world, {left.arm, left.hand});
   keep_apart(scene.world, {right.arm, right.hand});
@@ -267,7 +269,8 @@ std::vector<SceneInfo> dual_arm_scene_infos() {
            "sec. VI-E); 160 dofs with 16 marbles",
            {{"marbles", 16, 0, 16, true, "of 50 g in the jar"},
             {"mu", 0.3, 0.0, 10.0, false, "friction coefficient of marbles, jar, lid and bowl"},
-            {"grip", 1.0, 0.0, 10.0, false, "friction coefficient of the hands: of rubber"}},
+            {"grip", 1.0, 0.0, 10.0, false, "friction coefficient of the hands: of rubber"},
+            {"lid-field", 0, 0, 1, true, "1: the lid has a ring of rubber with a pressure field"}},
            make_dual_arm}};
 }
 
