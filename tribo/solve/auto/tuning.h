@@ -21,7 +21,7 @@ struct AutoOptions {
   double deep = 1e-4;       // error then aimed at, relative to the tolerance [sim: stack, pyramid]
 
   Index few_factors = 8;       // factorisations of a brief Newton method; its steps on the natural map [sim]
-  Index factors = 100;         // factorisations of a Newton method before another has its turn [ablation]
+  Index factors = 200;         // factorisations of a Newton method before another has its turn [collection, problems]
   Index admm_iterations = 40;  // iterations before the second-order methods [towers, problems]
   Index point_iterations = 150;  // iterations of the interior point [towers, problems]
 
@@ -73,9 +73,9 @@ inline constexpr Index kNewtonIterations = 80, kConvexIterations = 120, kPatient
 // The last attempt at a step of a simulated pile: what it may cost in sweeps, and in multiples of
 // AutoOptions::factors [sim: balls].
 inline constexpr double kLastAttempt = 60000.0;
-inline constexpr Index kLastFactors = 6;
+inline constexpr Index kLastFactors = 3;
 // Patient surrogates, where nothing else is left to try: multiple of AutoOptions::factors [problems: wide/bin*].
-inline constexpr Index kPatience = 30;
+inline constexpr Index kPatience = 15;
 // Factorisations of a start from elsewhere, and how many times as many the first attempt gets [extremes].
 inline constexpr Index kRestartFactors = 150, kRestartPatience = 13;
 
