@@ -17,7 +17,7 @@ import subprocess
 from report import index, problems as report_problems
 from report.machine import BENCH, ROOT, compile_rigid, describe_machine, find_drake, find_mujoco_core, find_pinocchio, say
 from report.page import read_machines
-from studies import ablation, extremes, replay, rings, robots, sim_scale, sim_speed
+from studies import ablation, extremes, flexible_peers, replay, rings, robots, sim_scale, sim_speed
 
 KINDS = ["", "-slide", "-r1e4", "-r1e4-slide"]
 TOWERS = [f"tower{height}{kind}" for height in (5, 10, 15, 20, 40) for kind in KINDS]
@@ -36,7 +36,7 @@ STUDIES = {
     "splitting": (["200"], []),
 }
 SUITES = ["all", "towers", "heights", "problems", "rings", "studies", *STUDIES, "pile", "kernels", "truth", "sim",
-          "sim_scale", "robots", "extremes", "ablation", "replay", "page"]  # fmt: skip
+          "sim_scale", "robots", "extremes", "ablation", "replay", "flexible_peers", "page"]  # fmt: skip
 LIGHT = ["robots", "extremes", "ablation", "replay", "page"]  # suites that need tribo alone, or nothing, of the programs; not part of `all`, but the page
 PILE_CONTACTS = [1000, 3000, 10000, 30000, 100000]
 
@@ -203,7 +203,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0, help="robots: simulated time of each run")
     parser.add_argument("--run-cap", type=float, default=20.0, help="robots: seconds of wall clock per run")
     parser.add_argument("--repeat", type=int, default=0, help="robots: runs of which the fastest counts (3; --quick: 1)")
-    parser.add_argument("--scene", action="append", default=[], help="sim, sim_scale: only this one; the other rows are kept. replay: overhead, memory or script")
+    parser.add_argument("--scene", action="append", default=[], help="sim, sim_scale: only this one; the other rows are kept. replay: overhead, memory or script; flexible_peers: problems or bodies")
     parser.add_argument("--scale-cap", type=float, default=300.0,
                         help="sim_scale: CPU seconds per run, from where a scene grows no more")  # fmt: skip
     parser.add_argument("--out", type=pathlib.Path, default=BENCH / "results")
@@ -260,6 +260,8 @@ def main():
         robots.robots(arguments)
     if suite == "extremes":
         extremes.extremes(arguments)
+    if suite == "flexible_peers":
+        flexible_peers.flexible_peers(arguments)
     if suite == "ablation":
         ablation.ablation(arguments)
     say(f"the page is {index.write_page(arguments.out)}")

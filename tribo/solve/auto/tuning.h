@@ -63,8 +63,8 @@ inline constexpr Index kRestartConstraints = 30;
 // Factorisations that Newton on the whole usually takes. Sweeps and patches in its place may cost as much [towers,
 // sim_scale]; sweeps come first where a factorisation costs more than kCostlyFactor of them [problems].
 inline constexpr double kUsualFactors = 60.0, kCostlyFactor = 8.0;
-// Factorisations of an interior point on flexible bodies: 10 to 17 on steps of bending, cubes-fem and flexible-stack, whatever
-// their mesh [flexible_peers].
+// Factorisations of an interior point on flexible bodies: as a rule 10 to 17 on steps of bending, cubes-fem and flexible-stack,
+// whatever their mesh [flexible_peers].
 inline constexpr double kFlexibleFactors = 16.0;
 // Outer iterations of Newton's methods; as a rule their factorisations end them: one method, convex surrogates,
 // the patient ones, a start from elsewhere [towers, extremes].
