@@ -151,7 +151,7 @@ Index add_flexible_body(WorldBuilderBox& box, TetMesh mesh, std::string name, nb
                         std::string_view law, double mass_damping, double stiffness_damping,
                         std::string_view mass, double friction, double stiffness, double dissipation_time,
                         nb::handle fixed_nodes, nb::handle attachments, std::uint32_t contact_type,
-                        std::uint32_t contact_affinity, double margin, bool self_contact) {
+                        std::uint32_t contact_affinity, double margin) {
   box.require_open();
   const auto nodes = static_cast<double>(mesh.nodes.size());
   FlexibleBody body{
@@ -164,8 +164,7 @@ Index add_flexible_body(WorldBuilderBox& box, TetMesh mesh, std::string name, nb
       .attachments = attachments_of(box, attachments, nodes),
       .contact_type = contact_type,
       .contact_affinity = contact_affinity,
-      .margin = not_negative(margin, "margin", true),
-      .self_contact = self_contact};
+      .margin = not_negative(margin, "margin", true)};
   if (!fixed_nodes.is_none()) {
     for (const double node : to_vector(fixed_nodes, "fixed_nodes")) {
       body.fixed_nodes.push_back(whole(node, "fixed_nodes", "node", nodes));
@@ -249,7 +248,7 @@ void bind_flexible_builder(nb::class_<WorldBuilderBox>& c) {
         "law"_a = "corotational", "mass_damping"_a = 0.0, "stiffness_damping"_a = 0.0,
         "mass"_a = "consistent", "friction"_a = 0.5, "stiffness"_a = kInfinity, "dissipation_time"_a = 0.0,
         "fixed_nodes"_a = nb::none(), "attachments"_a = nb::none(), "contact_type"_a = 1,
-        "contact_affinity"_a = 1, "margin"_a = 0.0, "self_contact"_a = false,
+        "contact_affinity"_a = 1, "margin"_a = 0.0,
         nb::sig("def add_flexible_body(self, mesh: TetMesh, name: str = '', position: numpy.typing.ArrayLike "
                 "| None = None, rotation: numpy.typing.ArrayLike | None = None, young: float = 1000000.0, "
                 "poisson: float = 0.3, density: float = 1000.0, law: str = 'corotational', mass_damping: "
@@ -257,13 +256,13 @@ void bind_flexible_builder(nb::class_<WorldBuilderBox>& c) {
                 "0.5, stiffness: float = float('inf'), dissipation_time: float = 0.0, fixed_nodes: "
                 "numpy.typing.ArrayLike | None = None, attachments: typing.Sequence[tuple[int, int | str, "
                 "numpy.typing.ArrayLike]] | None = None, contact_type: int = 1, contact_affinity: int = 1, "
-                "margin: float = 0.0, self_contact: bool = False) -> int"),
+                "margin: float = 0.0) -> int"),
         "Adds a body that bends and returns its number among flexible bodies. The mesh is at rest in its "
         "frame, which is at position [m], rotation (quaternion w, x, y, z or matrix) at the beginning. "
         "young [Pa], poisson, density [kg/m³]; law: \"linear\", \"corotational\", \"stvk\"; Rayleigh "
         "damping mass_damping [1/s], stiffness_damping [s]; mass: \"consistent\" or \"lumped\". friction, "
         "stiffness [N/m], dissipation_time [s], contact_type, contact_affinity, margin [m]: of the surface, "
-        "as in add_geom(); self_contact: it touches itself. fixed_nodes: numbers of nodes that stay where they are. attachments: (node, "
+        "as in add_geom(). fixed_nodes: numbers of nodes that stay where they are. attachments: (node, "
         "body, anchor) ties a node to a point of a rigid body (0: the world), in the body's frame, m.");
 }
 

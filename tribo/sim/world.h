@@ -163,7 +163,6 @@ struct FlexibleBody {
   std::vector<NodeAttachment> attachments = {};
   std::uint32_t contact_type = 1, contact_affinity = 1;  // as of a geom
   double margin = 0.0;                                   // m, as of a geom
-  bool self_contact = false;  // its surface touches itself, but for parts that are near each other at rest
   std::optional<Color> color = {};
 };
 

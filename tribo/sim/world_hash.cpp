@@ -184,7 +184,6 @@ void add_flexible(const FlexibleBody& body, Hash& hash) {
   hash.add(std::array{e.young, e.poisson, e.density, e.mass_damping, e.stiffness_damping, body.margin});
   hash.add(static_cast<Index>(e.law));
   hash.add(static_cast<Index>(e.mass));
-  if (body.self_contact) hash.add(Index{1});
   add_material(body.material, hash);
   for (const Index node : body.fixed_nodes) hash.add(node);
   for (const NodeAttachment& tie : body.attachments) {

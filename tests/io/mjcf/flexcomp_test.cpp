@@ -163,8 +163,7 @@ TEST(Flexcomp, ReplicasHaveNamesAndContactsTheirSettings) {
   EXPECT_EQ(body.contact_affinity, 4u);
   EXPECT_EQ(body.material.priority, 1);
   EXPECT_EQ(body.margin, 0.02);
-  EXPECT_TRUE(body.self_contact);
-  for (const char* words : {"'radius'", "'margin'", "condim 4"})
+  for (const char* words : {"'radius'", "'margin'", "condim 4", "selfcollide"})
     EXPECT_TRUE(loaded.warned_of(words)) << words;
 }
 

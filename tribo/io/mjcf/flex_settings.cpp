@@ -35,8 +35,9 @@ void read_contact(const SourceElement& element, LoadLog& log, FlexibleBody& body
   body.contact_type = static_cast<std::uint32_t>(contact.integer("contype", 1));
   body.contact_affinity = static_cast<std::uint32_t>(contact.integer("conaffinity", 1));
   body.margin = std::max(0.0, contact.number("gap", 0.0));
-  // MuJoCo's ways to search (narrow, bvh, sap, auto) are one here; without the attribute a body does not touch itself.
-  body.self_contact = contact.has("selfcollide") && contact.text("selfcollide") != "none";
+  if (contact.has("selfcollide") && contact.text("selfcollide") != "none") {
+    log.warn(element, "selfcollide is not supported: a flexible body does not touch itself");
+  }
   if (const int condim = contact.integer("condim", 3); condim != 3) {
     log.warn(element, fmt::format("condim {} is not supported on flexible bodies: it is 3", condim));
   }

@@ -14,8 +14,6 @@ constexpr Index kMostPoints = 1 << 20;
 constexpr double kNear = 1e-6;
 // Of the size of a surface: how deep under a triangle of another surface a node still counts as having come through it.
 constexpr double kDeepest = 0.05;
-// The same of a body against itself, of its longest edge: farther inside, a node belongs to the other side of a thin body.
-constexpr double kDeepestInItself = 0.5;
 
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ULL;
@@ -38,7 +36,6 @@ FlexibleContacts::FlexibleContacts(const World& world)
   Index node = 0;
   for (const FlexibleBody& body : world.flexible_bodies) {
     bodies_.push_back({.surface = FlexibleSurface(body.mesh), .first_node = node});
-    if (body.self_contact) bodies_.back().rest = RestNeighbours(body.mesh, bodies_.back().surface);
     node += body.mesh.node_count();
   }
   for (const Geom& geom : world.geoms) {
@@ -114,50 +111,41 @@ void FlexibleContacts::against_geom(Index f, Index g, const State& state, const 
   }
 }
 
-// Over the triangle whose plane is nearest among those the node stands on; without one the contact stays as it is.
-void FlexibleContacts::node_against_triangles(Index n, Index v, Index t, double reach, double deepest,
-                                              FlexibleContact& contact) {
-  const Body &own = bodies_[n], &other = bodies_[t];
-  const TriangleMesh& mesh = other.surface.mesh();
-  const Vec3& at = own.surface.mesh().vertices()[v];
-  const Vec3 around = Vec3::Constant(std::max(reach, deepest));
-  hits_.clear();
-  mesh.find({at - around, at + around}, hits_);
-  double best = std::numeric_limits<double>::infinity();
-  for (const Index triangle : hits_) {
-    const TriangleMesh::Triangle& corner = mesh.triangles()[triangle];
-    const std::array<Vec3, 3> x{mesh.vertices()[corner[0]], mesh.vertices()[corner[1]],
-                                mesh.vertices()[corner[2]]};
-    const Vec3& normal = mesh.normal(triangle);
-    const double height = normal.dot(at - x[0]);
-    if (height > reach || height < -deepest || std::abs(height) >= best) continue;
-    if (n == t && own.rest.is_near(v, corner)) continue;
-    const Vec3 foot = at - height * normal, weights = nearest_weights(foot, x[0], x[1], x[2]);
-    const Vec3 nearest = weights[0] * x[0] + weights[1] * x[1] + weights[2] * x[2];
-    if ((nearest - foot).norm() > 1e-9 * (x[1] - x[0]).norm()) continue;
-    best = std::abs(height);
-    contact.a = {.flexible = t, .count = 3, .weights = weights};
-    for (int k = 0; k < 3; ++k) contact.a.nodes[k] = other.surface.node(corner[k]);
-    contact.normal = normal;
-    contact.gap = height;
-    contact.position = 0.5 * (at + foot);
-  }
-}
-
 void FlexibleContacts::nodes_against_triangles(Index n, Index t, const State& state, double h,
                                                std::vector<FlexibleContact>& contacts) {
   const Body &own = bodies_[n], &other = bodies_[t];
   const double allowed = margin(world_->flexible_bodies[n], world_->flexible_bodies[t].margin);
   const double reach = std::max(allowed, h * (own.speed + other.speed) + fall_);
-  const double size = (other.bounds.upper - other.bounds.lower).norm();
-  const double deepest = n == t ? kDeepestInItself * own.rest.longest_edge() : kDeepest * size + reach;
+  const double deepest = kDeepest * (other.bounds.upper - other.bounds.lower).norm() + reach;
   const Aabb region = grown(other.bounds, reach);
+  const TriangleMesh& mesh = other.surface.mesh();
   for (Index v = 0; v < own.surface.vertex_count(); ++v) {
     const Vec3& at = own.surface.mesh().vertices()[v];
     if (!region.overlaps({at, at})) continue;
+    // Over the triangle whose plane is nearest among those the node stands on.
+    const Vec3 around = Vec3::Constant(deepest);
+    hits_.clear();
+    mesh.find({at - around, at + around}, hits_);
+    double best = std::numeric_limits<double>::infinity();
     FlexibleContact contact;
-    node_against_triangles(n, v, t, reach, deepest, contact);
-    if (contact.a.flexible < 0) continue;
+    for (const Index triangle : hits_) {
+      const TriangleMesh::Triangle& corner = mesh.triangles()[triangle];
+      const std::array<Vec3, 3> x{mesh.vertices()[corner[0]], mesh.vertices()[corner[1]],
+                                  mesh.vertices()[corner[2]]};
+      const Vec3& normal = mesh.normal(triangle);
+      const double height = normal.dot(at - x[0]);
+      if (height > reach || height < -deepest || std::abs(height) >= best) continue;
+      const Vec3 foot = at - height * normal, weights = nearest_weights(foot, x[0], x[1], x[2]);
+      const Vec3 nearest = weights[0] * x[0] + weights[1] * x[1] + weights[2] * x[2];
+      if ((nearest - foot).norm() > 1e-9 * (x[1] - x[0]).norm()) continue;
+      best = std::abs(height);
+      contact.a = {.flexible = t, .count = 3, .weights = weights};
+      for (int k = 0; k < 3; ++k) contact.a.nodes[k] = other.surface.node(corner[k]);
+      contact.normal = normal;
+      contact.gap = height;
+      contact.position = 0.5 * (at + foot);
+    }
+    if (!std::isfinite(best)) continue;
     contact.b = {.flexible = n, .count = 1, .weights = Vec3(1.0, 0.0, 0.0)};
     contact.b.nodes[0] = own.surface.node(v);
     Vec3 closing = -state.node_velocity.segment<3>(3 * (own.first_node + contact.b.nodes[0]));
@@ -183,7 +171,6 @@ void FlexibleContacts::find(const State& state, const Kinematics& kinematics, do
     for (Index g = 0; g < static_cast<Index>(world_->geoms.size()); ++g) {
       against_geom(f, g, state, kinematics, h, contacts);
     }
-    if (world_->flexible_bodies[f].self_contact) nodes_against_triangles(f, f, state, h, contacts);
     for (Index other = 0; other < f; ++other) {
       const FlexibleBody &a = world_->flexible_bodies[f], &b = world_->flexible_bodies[other];
       if (!(a.contact_type & b.contact_affinity) && !(b.contact_type & a.contact_affinity)) continue;

@@ -7,9 +7,6 @@
 // Against each other: nodes of each surface against the triangles of the other one, along the normal of the triangle, four
 // nodes in all.
 //
-// A body with self_contact against itself in the same way, but for triangles that are near the node when the body is at rest
-// (rest_neighbours.h).
-//
 // As for geoms, a pair is looked at within the larger of its margins and of what the two can approach each other in a step;
 // here the latter is that of the points themselves.
 #pragma once
@@ -22,7 +19,6 @@
 #include "tribo/sim/flex/flexible_contact.h"
 #include "tribo/sim/flex/flexible_motion.h"
 #include "tribo/sim/flex/flexible_surface.h"
-#include "tribo/sim/flex/rest_neighbours.h"
 
 namespace tribo {
 
@@ -42,8 +38,7 @@ class FlexibleContacts {
     FlexibleSurface surface;
     Index first_node = 0;
     Aabb bounds{Vec3::Zero(), Vec3::Zero()};
-    double speed = 0.0;        // of the fastest node, m/s
-    RestNeighbours rest = {};  // where it may touch itself
+    double speed = 0.0;  // of the fastest node, m/s
   };
 
   void place(const State& state);
@@ -53,8 +48,6 @@ class FlexibleContacts {
                     std::vector<FlexibleContact>& contacts);
   void nodes_against_triangles(Index nodes_of, Index triangles_of, const State& state, double h,
                                std::vector<FlexibleContact>& contacts);
-  void node_against_triangles(Index nodes_of, Index vertex, Index triangles_of, double reach, double deepest,
-                              FlexibleContact& contact);
   double margin(const FlexibleBody& body, double other) const;
 
   const World* world_;
