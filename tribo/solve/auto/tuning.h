@@ -20,9 +20,10 @@ struct AutoOptions {
   double very_near = 1e-5;  // error of a start with which hardly a contact changes [sim: stack, pyramid]
   double deep = 1e-4;       // error then aimed at, relative to the tolerance [sim: stack, pyramid]
 
-  Index few_factors = 8;       // factorisations of a brief Newton method; its steps on the natural map [sim]
-  Index factors = 200;         // factorisations of a Newton method before another has its turn [collection, problems]
-  Index admm_iterations = 40;  // iterations before the second-order methods [towers, problems]
+  Index few_factors = 8;  // factorisations of a brief Newton method; its steps on the natural map [sim]
+  Index factors =
+      200;  // factorisations of a Newton method before another has its turn [collection, problems]
+  Index admm_iterations = 40;    // iterations before the second-order methods [towers, problems]
   Index point_iterations = 150;  // iterations of the interior point [towers, problems]
 
   double cheap_factor = 150.0;  // sweeps that one factorisation of a pile may cost [sim: pile216]
