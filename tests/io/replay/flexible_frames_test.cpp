@@ -100,7 +100,8 @@ TEST_F(FlexibleFramesTest, PageIsThatOfTheRun) {
 TEST_F(FlexibleFramesTest, UnknownNodesStayUnknown) {
   test::poke(file_, "/node_position", 0, std::nan(""));
   write_recording_page({file_}, folder_ / "page.html", 0.0);
-  const auto& positions = read("page.html").chunks[0].position;
+  const test::PageRun page = read("page.html");
+  const auto& positions = page.chunks[0].position;
   const auto start = positions.begin(), end = start + 3 * 97;  // of the first frame
   EXPECT_GT(std::count(start, end, std::numeric_limits<std::int32_t>::min()), 0);
 }
